@@ -1,0 +1,22 @@
+package bench
+
+// Names that both ends of the wire need, and the companion text of the nodes. Clients
+// look the namespace index up by its URI.
+const (
+	// BenchmarkURI is the namespace of the benchmark's own nodes.
+	BenchmarkURI = "urn:opcycle:benchmark"
+	// NodeCounter is the string identifier of monitored item 1; items 2…n append their
+	// number: "Counter.2".
+	NodeCounter = "Counter"
+	// NodeEcho is the Int32 that the client writes: its echo (host = server) or its
+	// result (host = client).
+	NodeEcho = "Echo"
+	// NodeInterval is the control cycle as an IEC 61131-3 duration literal ("T#10ms").
+	NodeInterval = "Interval"
+	// NodePriority is the task's priority (UInt32).
+	NodePriority = "Priority"
+	// NodeItems is the number of monitored items the server carries (UInt32).
+	NodeItems = "Items"
+	// NodePlan is the server's plan as JSON (String), for a client started by hand.
+	NodePlan = "Plan"
+)

@@ -1,0 +1,30 @@
+package record
+
+// Blocks are the exact moments of a series, second by second of the measuring phase.
+// Second i holds the grid indices whose due time lies in [i s, i+1 s) after the first.
+//
+// NB: one owner; memory is taken by NewBlocks for the whole phase.
+type Blocks struct {
+	First   int64 // first grid index of the measuring phase
+	Period  int64 // T, ns
+	Seconds []Moments
+}
+
+// NewBlocks returns blocks for n indices from first on, period ns apart.
+func NewBlocks(first, n, period int64) *Blocks {
+	s := (n*period + 1e9 - 1) / 1e9
+	return &Blocks{First: first, Period: period, Seconds: make([]Moments, max(s, 1))}
+}
+
+// Add takes value v of grid index k; indices outside the phase are refused. hot.
+func (b *Blocks) Add(k, v int64) bool {
+	if k < b.First {
+		return false
+	}
+	i := (k - b.First) * b.Period / 1e9
+	if i >= int64(len(b.Seconds)) {
+		return false
+	}
+	b.Seconds[i].Add(v)
+	return true
+}
