@@ -13,6 +13,8 @@ type Host struct {
 	Allowed      []int      `json:"allowed_cpus"` // affinity of this process
 	Isolated     []int      `json:"isolated_cpus"`
 	NohzFull     []int      `json:"nohz_full_cpus"`
+	Cpuset       []int      `json:"cpuset_cpus"`  // what the cgroup lets an affinity be set to; isolated CPUs are in here, not in Allowed; nil: not known
+	NetworkCPUs  []int      `json:"network_cpus"` // CPUs that take network cards' interrupts; nil: not known
 	Memory       int64      `json:"memory_bytes"`
 	Preempt      string     `json:"preempt"` // "PREEMPT_RT", "PREEMPT_DYNAMIC (none)", …
 	Cmdline      string     `json:"cmdline"`

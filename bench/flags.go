@@ -1,0 +1,53 @@
+package bench
+
+import "go.yaml.in/yaml/v3"
+
+// Flag is one flag of run that overrides a key; the key's reader reads its value too.
+type Flag struct {
+	Name  string // without dashes
+	Key   string
+	Usage string
+}
+
+// Flags returns the overriding flags in the order of the help text.
+func Flags() []Flag {
+	return []Flag{
+		{"duration", "run.duration", "length of the measuring phase, a whole number of cycles (60s)"},
+		{"warm-up", "run.warm_up", "time before the measuring phase (2s)"},
+		{"interval", "plc.interval", "control cycle (10ms)"},
+		{"items", "opcua.items", "monitored Int32 items, 1 to 10000 (1)"},
+		{"workload", "plc.workload", "FLOAT, ARITHMETIC, BITWISE or MEMORY (FLOAT)"},
+		{"iterations", "plc.iterations", "workload iterations a cycle, or auto (10001)"},
+		{"plc", "plc.host", "which end runs the control task: server or client (server)"},
+		{"server-cpus", "placement.server_cpus", "CPUs of the server, as 2 or 2,4-5; the first is the PLC thread's (auto)"},
+		{"client-cpus", "placement.client_cpus", "CPUs of the client (auto)"},
+		{"priority", "placement.priority", "SCHED_FIFO priority of the PLC thread (80)"},
+		{"rt", "placement.rt", "real-time policy: auto, require or off (auto)"},
+		{"out", "run.out", "folder of the result (results/<UTC time>)"},
+	}
+}
+
+// ApplyFlags overrides c by the flags that the user gave (name without dashes to text),
+// in the order of Flags, and notes it in o. Complaints come all at once.
+func ApplyFlags(c *Config, o *Origins, given map[string]string) error {
+	keys := keysOf(c)
+	var out Complaints
+	for _, f := range Flags() {
+		text, ok := given[f.Name]
+		if !ok {
+			continue
+		}
+		node := &yaml.Node{Kind: yaml.ScalarNode, Value: text}
+		if f.Key == "run.out" || text == "" {
+			node.Tag = "!!str" // a folder may be called 2026; an empty text is no null
+		}
+		what, way := setLeaf(keys[f.Key], node)
+		o.Flag(f.Key, "--"+f.Name)
+		if what != "" {
+			o.reject(f.Key)
+			out = append(out, Complaint{"--" + f.Name, f.Key, what, way})
+		}
+	}
+	normalise(c)
+	return out.err()
+}
