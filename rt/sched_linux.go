@@ -79,9 +79,12 @@ func ReadThread(tid int) (Attr, error) {
 // maxCPUs is the largest NR_CPUS of the kernels of amd64 and arm64 distributions.
 const maxCPUs = 8192
 
+// chooseCPUs is the way out of a refused affinity.
+const chooseCPUs = "choose online CPUs of this process's cpuset; in a container --cpuset-cpus"
+
 // SetAffinity allows a thread (0: the calling one) the given CPUs and no others, and
 // reads the mask back: the kernel silently leaves out CPUs that are offline or outside
-// the cpuset, and a thread elsewhere than planned is not what was asked. Cold.
+// the cpuset. Such a request is refused and the mask put back. Cold.
 //
 // https://man7.org/linux/man-pages/man2/sched_setaffinity.2.html
 func SetAffinity(tid int, cpus []int) error {
@@ -92,19 +95,27 @@ func SetAffinity(tid int, cpus []int) error {
 		}
 		set.Set(c)
 	}
+	before, err := Affinity(tid)
+	if err != nil {
+		return err
+	}
 	if err := unix.SchedSetaffinityDynamic(tid, set); err != nil {
-		return fmt.Errorf("sched_setaffinity of thread %d to CPUs %v: %w: choose online CPUs of this "+
-			"process's cpuset; in a container --cpuset-cpus", tid, cpus, err)
+		return fmt.Errorf("sched_setaffinity of thread %d to CPUs %v: %w: %s", tid, cpus, err, chooseCPUs)
 	}
 	got, err := Affinity(tid)
 	if err != nil {
 		return err
 	}
-	if len(got) != set.Count() {
-		return fmt.Errorf("sched_setaffinity of thread %d to CPUs %v: the kernel allows %v of them: %w: choose "+
-			"online CPUs of this process's cpuset; in a container --cpuset-cpus", tid, cpus, got, unix.EINVAL)
+	if len(got) == set.Count() {
+		return nil
 	}
-	return nil
+	err = fmt.Errorf("sched_setaffinity of thread %d to CPUs %v: the kernel allows %v of them: %w: %s",
+		tid, cpus, got, unix.EINVAL, chooseCPUs)
+	set.Zero()
+	for _, c := range before {
+		set.Set(c)
+	}
+	return errors.Join(err, unix.SchedSetaffinityDynamic(tid, set))
 }
 
 // Affinity is the CPUs that a thread (0: the calling one) may run on, ascending. Cold.

@@ -21,7 +21,9 @@ const peekBytes = 64
 // nothing.
 //
 // What it cannot tell, and its user must expect:
-//   - the reader was faster: the bytes are gone, the arrival is counted in Missed;
+//   - the reader was faster: the bytes are gone. Missed counts it if they went between
+//     the wake-up and the look; if they went before, epoll itself withdraws the event and
+//     nothing counts it. Only the user, who knows its messages, can count unstamped ones;
 //   - two arrivals in one event: the first message is shown, by the stamp of the last
 //     (TCP coalesces, and the stamp moves with it);
 //   - an arrival while an older message is still unread: that older message is shown a
@@ -32,7 +34,7 @@ const peekBytes = 64
 type Stamper struct {
 	sock, epfd, wake int // owned by the thread from NewStamper's return to done
 	sink             func(stamp int64, head []byte)
-	done             chan struct{} // closed when the thread has ended and the descriptors are closed
+	done             chan struct{} // closed when the loop has ended and the descriptors are closed
 	closing          sync.Once
 
 	events, missed, unstamped atomic.Int64 // written by the thread only

@@ -32,9 +32,11 @@ func TimerSlack() (time.Duration, error) {
 }
 
 // SetParentDeathSignal has the kernel SIGKILL this process when the thread that started
-// it ends; it lasts over Exec. NB: a thread, not a process: the parent starts its
-// children from a thread that lives as long as they shall. A parent that ended before the
-// call is not noticed: compare os.Getppid with the expected one afterwards. Cold.
+// it ends. It is a property of the calling thread and goes with it: call it from the main
+// thread or, as it lasts over execve, right before Exec on a locked one. NB: the parent's
+// thread, not the parent: the parent starts its children from a thread that lives as long
+// as they shall. A parent that ended before the call is not noticed: compare os.Getppid
+// with the expected one afterwards. Cold.
 //
 // https://man7.org/linux/man-pages/man2/PR_SET_PDEATHSIG.2const.html
 func SetParentDeathSignal() error {

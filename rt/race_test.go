@@ -1,0 +1,6 @@
+//go:build race
+
+package rt
+
+// raceDetector: its shadow memory is terabytes of reservations, which mlockall would count.
+const raceDetector = true
