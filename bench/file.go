@@ -66,6 +66,7 @@ type Attained struct {
 	IterationTime      float64 `json:"iteration_ns"`
 	Endpoint           string  `json:"endpoint"`
 	Security           string  `json:"security"`
+	Subscription       uint32  `json:"subscription"` // id of the measuring client's subscription
 }
 
 // ProcessInfo is a process as it really ran.

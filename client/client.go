@@ -1,0 +1,274 @@
+// Package client is the measuring OPC UA client: gopcua's client for channel, session and
+// codec, and on top of it our own publish pump, our own Writes and socket time stamps.
+// It emits records and judges nothing.
+//
+// It refuses the library's Subscribe (one outstanding Publish request, sequence numbers
+// hidden) and its automatic reconnect (it can stay paused while "connected"): a lost
+// connection is closed, counted and opened anew here.
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"opcycle/bench"
+	"opcycle/record"
+
+	"github.com/gopcua/opcua"
+	"github.com/gopcua/opcua/ua"
+	"github.com/gopcua/opcua/uacp"
+)
+
+// Config is what a client needs of a plan, and the rings it writes to.
+type Config struct {
+	Endpoint           string // opc.tcp://host:port
+	Host               bench.PLCHost
+	Interval           time.Duration // T
+	PublishingInterval time.Duration
+	SamplingInterval   time.Duration
+	Items              int
+	QueueSize          int
+	PublishRequests    int
+	Buffer             int // chunk size asked for, bytes
+	Reconnect          time.Duration
+	StamperPriority    int // FIFO priority of the socket watcher's thread; 0 = as the process
+
+	Arrivals *record.Ring // written under the pump's lock, whichever goroutine holds it
+	Writes   *record.Ring // written under the writer's lock
+}
+
+// ConfigOf takes from plan what a client of endpoint needs.
+func ConfigOf(plan bench.Plan, endpoint string) Config {
+	o := plan.OPCUA
+	c := Config{Endpoint: endpoint, Host: plan.Task.Host, Interval: plan.Task.Interval,
+		PublishingInterval: o.PublishingInterval, SamplingInterval: o.SamplingInterval,
+		Items: o.Items, QueueSize: o.QueueSize, PublishRequests: o.PublishRequests,
+		Buffer: o.Buffer, Reconnect: o.Reconnect}
+	if plan.Client.FIFO > 0 {
+		c.StamperPriority = plan.Client.FIFO + 1
+	}
+	return c
+}
+
+// Counts are the client's counters since it was made. They only grow.
+type Counts struct {
+	Messages   int64 `json:"messages"`    // notification messages with values
+	KeepAlives int64 `json:"keep_alives"` // without
+	Values     int64 `json:"values"`
+	Duplicates int64 `json:"duplicates"` // values that came again
+	Reordered  int64 `json:"reordered"`  // values older than one that came before
+	Gaps       int64 `json:"gaps"`       // sequence numbers never seen
+	Overflows  int64 `json:"overflows"`  // values with the Overflow bit
+	Bad        int64 `json:"bad"`        // values with a bad status or no Int32
+	Unstamped  int64 `json:"unstamped"`  // messages without a matched kernel stamp
+	EchoSkip   int64 `json:"echo_skipped"`
+	Writes     int64 `json:"writes"`
+	Failed     int64 `json:"writes_failed"`
+	Faults     int64 `json:"publish_faults"` // Publish requests answered with a bad status
+	Reconnects int64 `json:"reconnects"`
+}
+
+// Client is one connection at a time to one server, and what it counted over all of them.
+type Client struct {
+	cfg    Config
+	link   atomic.Pointer[link]
+	pump   *pump
+	writer *writer
+	got    bench.Attained
+}
+
+// link is one connection with its subscription.
+type link struct {
+	opc    *opcua.Client
+	subID  uint32
+	echo   *ua.NodeID
+	stamps *stamps
+	ctx    context.Context
+	cancel context.CancelFunc
+	broken chan error // the first failure of any of its goroutines
+}
+
+func (l *link) fail(err error) {
+	select {
+	case l.broken <- err:
+	default:
+	}
+}
+
+// Dial connects, looks the nodes up by namespace URI and creates the subscription with
+// its items. cold.
+func Dial(ctx context.Context, cfg Config) (*Client, error) {
+	c := &Client{cfg: cfg}
+	c.pump = newPump(cfg)
+	c.writer = newWriter(c, cfg)
+	l, err := c.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.link.Store(l)
+	return c, nil
+}
+
+// Attained is what the server granted.
+func (c *Client) Attained() bench.Attained { return c.got }
+
+// Counts is a consistent-enough copy of the counters: each by itself is exact.
+func (c *Client) Counts() Counts {
+	n := c.pump.counts()
+	c.writer.countInto(&n)
+	return n
+}
+
+// Newest is the newest complete grid index and when it came; ok is false before the first. hot.
+func (c *Client) Newest() (k, received int64, ok bool) { return c.pump.newest() }
+
+func (c *Client) connect(ctx context.Context) (*link, error) {
+	l := &link{broken: make(chan error, 1)}
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	dialer := &net.Dialer{Timeout: time.Second, FallbackDelay: -1, Control: func(_, _ string, raw syscall.RawConn) error {
+		if l.stamps != nil { // the name resolved to a second address
+			l.stamps.close()
+		}
+		return raw.Control(func(fd uintptr) { l.stamps = newStamps(fd, c.cfg.StamperPriority) })
+	}}
+	ack := *uacp.DefaultClientACK
+	ack.ReceiveBufSize, ack.SendBufSize = uint32(c.cfg.Buffer), uint32(c.cfg.Buffer)
+	opc, err := opcua.NewClient(c.cfg.Endpoint,
+		opcua.AutoReconnect(false),
+		opcua.Dialer(&uacp.Dialer{Dialer: dialer, ClientACK: &ack}),
+		opcua.RequestTimeout(max(c.cfg.Reconnect, time.Second)),
+		opcua.SecurityMode(ua.MessageSecurityModeNone),
+		opcua.ApplicationName("opcycle measure"),
+		opcua.SessionName("opcycle measure"),
+		opcua.StateChangedFunc(func(s opcua.ConnState) {
+			if s == opcua.Closed || s == opcua.Disconnected {
+				l.fail(fmt.Errorf("opc ua client: connection %s", s))
+			}
+		}))
+	if err != nil {
+		return nil, fmt.Errorf("opc ua client for %s: %w", c.cfg.Endpoint, err)
+	}
+	l.opc = opc
+	if err := opc.Connect(ctx); err != nil {
+		l.close()
+		return nil, fmt.Errorf("connect to %s: %w; is `opcycle serve` running there?", c.cfg.Endpoint, err)
+	}
+	if err := c.subscribe(ctx, l); err != nil {
+		l.close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// close ends the session and waits for the socket watcher.
+func (l *link) close() {
+	l.cancel()
+	ctx, done := context.WithTimeout(context.Background(), 500*time.Millisecond)
+	defer done()
+	if l.opc != nil {
+		_ = l.opc.Close(ctx) // the connection goes either way
+	}
+	if l.stamps != nil {
+		l.stamps.close()
+	}
+}
+
+// namespace is the index of the benchmark's namespace on this server.
+func (l *link) namespace(ctx context.Context) (uint16, error) {
+	for i, uri := range l.opc.Namespaces() {
+		if uri == bench.BenchmarkURI {
+			return uint16(i), nil
+		}
+	}
+	return 0, fmt.Errorf("the server has no namespace %s: it is not an opcycle server", bench.BenchmarkURI)
+}
+
+// subscribe creates the subscription and its items as raw requests, since the library's
+// Subscribe starts its own publish loop. Part 4, 5.14.2 and 5.13.2.
+func (c *Client) subscribe(ctx context.Context, l *link) error {
+	ns, err := l.namespace(ctx)
+	if err != nil {
+		return err
+	}
+	l.echo = ua.NewStringNodeID(ns, bench.NodeEcho)
+	interval := c.cfg.PublishingInterval
+	alive := uint32(max(1, (100*time.Millisecond)/interval)) // keep-alive every 100 ms of silence
+	life := max(3*alive, uint32(10*time.Second/interval))
+	var sub *ua.CreateSubscriptionResponse
+	err = l.opc.Send(ctx, &ua.CreateSubscriptionRequest{
+		RequestedPublishingInterval: float64(interval) / float64(time.Millisecond),
+		RequestedLifetimeCount:      life,
+		RequestedMaxKeepAliveCount:  alive,
+		PublishingEnabled:           true,
+	}, into(&sub))
+	if err != nil {
+		return fmt.Errorf("create subscription: %w", err)
+	}
+	l.subID = sub.SubscriptionID
+	c.got.Subscription = sub.SubscriptionID
+	c.got.PublishingInterval = sub.RevisedPublishingInterval
+	c.got.KeepAlive, c.got.Lifetime = sub.RevisedMaxKeepAliveCount, sub.RevisedLifetimeCount
+	c.got.Endpoint, c.got.Security = c.cfg.Endpoint, "None"
+	c.got.SamplingInterval, c.got.QueueSize = 0, math.MaxUint32
+	const batch = 500
+	for from := 0; from < c.cfg.Items; from += batch {
+		if err := c.monitor(ctx, l, ns, from, min(from+batch, c.cfg.Items)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// monitor creates the monitored items from…to−1; the handle of an item is its number.
+func (c *Client) monitor(ctx context.Context, l *link, ns uint16, from, to int) error {
+	req := &ua.CreateMonitoredItemsRequest{SubscriptionID: l.subID, TimestampsToReturn: ua.TimestampsToReturnSource}
+	for i := from; i < to; i++ {
+		req.ItemsToCreate = append(req.ItemsToCreate, &ua.MonitoredItemCreateRequest{
+			ItemToMonitor:  &ua.ReadValueID{NodeID: ua.NewStringNodeID(ns, ItemName(i)), AttributeID: ua.AttributeIDValue, DataEncoding: &ua.QualifiedName{}},
+			MonitoringMode: ua.MonitoringModeReporting,
+			RequestedParameters: &ua.MonitoringParameters{ClientHandle: uint32(i), QueueSize: uint32(c.cfg.QueueSize),
+				SamplingInterval: float64(c.cfg.SamplingInterval) / float64(time.Millisecond), DiscardOldest: true},
+		})
+	}
+	var resp *ua.CreateMonitoredItemsResponse
+	if err := l.opc.Send(ctx, req, into(&resp)); err != nil {
+		return fmt.Errorf("create monitored items %d to %d: %w", from+1, to, err)
+	}
+	for i, r := range resp.Results {
+		if r.StatusCode != ua.StatusOK {
+			return fmt.Errorf("monitor %s: %w; has the server as many items as this client asks for?", ItemName(from+i), r.StatusCode)
+		}
+		c.got.SamplingInterval = max(c.got.SamplingInterval, r.RevisedSamplingInterval)
+		c.got.QueueSize = min(c.got.QueueSize, r.RevisedQueueSize)
+	}
+	return nil
+}
+
+// ItemName is the string identifier of monitored item i, counted from 0.
+func ItemName(i int) string {
+	if i == 0 {
+		return bench.NodeCounter
+	}
+	return fmt.Sprintf("%s.%d", bench.NodeCounter, i+1)
+}
+
+// into returns a handler that stores a response of the wanted type.
+func into[T ua.Response](dst *T) func(ua.Response) error {
+	return func(r ua.Response) error {
+		v, ok := r.(T)
+		if !ok {
+			return fmt.Errorf("the server answered with %T", r)
+		}
+		*dst = v
+		return nil
+	}
+}
+
+// ErrLost says that the connection was lost and did not come back in time.
+var ErrLost = errors.New("connection lost")

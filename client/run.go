@@ -1,0 +1,83 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"opcycle/record"
+	"opcycle/rt"
+)
+
+// Run pumps until ctx ends, and re-opens a lost connection for as long as Config.Reconnect
+// allows. It returns nil when ctx ended it and an ErrLost when the server is gone. All its
+// goroutines have ended when it returns, and incomplete indices have been put into the ring.
+func (c *Client) Run(ctx context.Context) error {
+	defer c.pump.flush()
+	for {
+		err := c.runLink(ctx, c.link.Load())
+		if ctx.Err() != nil {
+			return nil
+		}
+		from := rt.Now()
+		l, again := c.redial(ctx, from)
+		if again != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return fmt.Errorf("%w: %v; no new connection within %s (%v)", ErrLost, err, c.cfg.Reconnect, again)
+		}
+		c.link.Store(l)
+		c.pump.reconnected(from, rt.Now())
+	}
+}
+
+// runLink keeps the outstanding Publish requests of one connection going until it breaks
+// or ctx ends.
+func (c *Client) runLink(ctx context.Context, l *link) error {
+	var wg sync.WaitGroup
+	for range c.cfg.PublishRequests {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			c.publishLoop(l)
+		}()
+	}
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-l.broken:
+	}
+	l.close()
+	wg.Wait()
+	c.writer.idle()
+	return err
+}
+
+// redial tries for a new connection every 100 ms until the reconnect limit has passed.
+func (c *Client) redial(ctx context.Context, from int64) (*link, error) {
+	limit, cancel := context.WithDeadline(ctx, time.Now().Add(c.cfg.Reconnect))
+	defer cancel()
+	for {
+		l, err := c.connect(limit)
+		if err == nil {
+			return l, nil
+		}
+		select {
+		case <-limit.Done():
+			return nil, err
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// reconnected records the stretch without a connection; its indices are those after the
+// newest one before it, up to the first that comes now.
+func (p *pump) reconnected(from, to int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.n.Reconnects++
+	p.gap = &record.Gap{K: p.top + 1, From: from, To: to}
+	p.seen.reset()
+}

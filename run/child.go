@@ -1,0 +1,231 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"opcycle/bench"
+	"opcycle/record"
+	"opcycle/rt"
+	"opcycle/workloads/opcua"
+)
+
+// orderLimit bounds how long an order may take unless it says otherwise.
+const orderLimit = 15 * time.Second
+
+// stopLimit bounds how long a child may take to stop before it is killed: both children
+// and the result must be done within 2 s of an interrupt.
+const stopLimit = 1200 * time.Millisecond
+
+// child is a measured process: the same binary, started anew, with rings shared with it
+// and a socket for orders.
+type child struct {
+	name   string
+	cmd    *exec.Cmd
+	ctl    *opcua.Control
+	shared []*rt.Shared
+	rings  []*record.Ring
+	stderr tail
+
+	mu      sync.Mutex
+	replies chan opcua.Reply
+	events  chan error    // the child's unasked word, or its end
+	exited  chan struct{} // closed when it has ended and was waited for
+	state   error         // how it ended; read after exited
+}
+
+// tail keeps the last of what a child said on standard error.
+type tail struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	const keep = 8 << 10
+	if t.buf.Len()+len(p) > keep {
+		old := t.buf.Bytes()
+		old = old[min(len(old), max(0, len(old)+len(p)-keep)):]
+		t.buf = *bytes.NewBuffer(append([]byte(nil), old...))
+	}
+	return t.buf.Write(p)
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(t.buf.String())
+}
+
+// Starter says how the children are made: which program, and which verbs of it.
+type Starter struct {
+	Exe string // this binary
+	// Args are the arguments that make it a measured process of the given kind.
+	Args func(kind string, p bench.Process, mode bench.RTMode) []string
+}
+
+// start makes rings, starts a child of that kind and returns when it runs. cold.
+func (s Starter) start(kind string, p bench.Process, mode bench.RTMode, rings int) (*child, error) {
+	c := &child{name: p.Name, replies: make(chan opcua.Reply, 1), events: make(chan error, 4), exited: make(chan struct{})}
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: socket pair: %w", p.Name, err)
+	}
+	ours, theirs := os.NewFile(uintptr(fds[0]), "control"), os.NewFile(uintptr(fds[1]), "control")
+	defer ours.Close()
+	defer theirs.Close()
+	conn, err := net.FileConn(ours)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: control socket: %w", p.Name, err)
+	}
+	c.ctl = opcua.NewControl(conn)
+	c.cmd = exec.Command(s.Exe, s.Args(kind, p, mode)...)
+	c.cmd.ExtraFiles = []*os.File{theirs}
+	c.cmd.Stderr = &c.stderr
+	// GOMAXPROCS=1 before the first real-time thread: see opcua.md, "Measured rules".
+	c.cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+	// A terminal's interrupt is for the conductor, which then stops its children.
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := c.share(rings); err != nil {
+		c.free()
+		return nil, err
+	}
+	if err := c.cmd.Start(); err != nil {
+		c.free()
+		return nil, fmt.Errorf("start %s: %w", p.Name, err)
+	}
+	go c.wait()
+	go c.listen()
+	return c, nil
+}
+
+func (c *child) share(rings int) error {
+	for i := range rings {
+		m, err := rt.NewShared("opcycle-"+c.name+"-"+strconv.Itoa(i), record.RingBytes(record.RingSlots))
+		if err != nil {
+			return fmt.Errorf("start %s: %w", c.name, err)
+		}
+		c.shared = append(c.shared, m)
+		r, err := record.NewRing(m.Mem, true)
+		if err != nil {
+			return fmt.Errorf("start %s: %w", c.name, err)
+		}
+		c.rings = append(c.rings, r)
+		c.cmd.ExtraFiles = append(c.cmd.ExtraFiles, m.File)
+	}
+	return nil
+}
+
+// wait is the goroutine that owns the process.
+func (c *child) wait() {
+	err := c.cmd.Wait()
+	c.state = fmt.Errorf("the %s process ended: %s", c.name, c.cmd.ProcessState)
+	if err == nil {
+		c.state = fmt.Errorf("the %s process ended by itself", c.name)
+	}
+	if said := c.stderr.String(); said != "" {
+		c.state = fmt.Errorf("%w: %s", c.state, said)
+	}
+	close(c.exited)
+	select {
+	case c.events <- c.state:
+	default:
+	}
+}
+
+// listen takes replies and events apart. It ends with the socket.
+func (c *child) listen() {
+	for {
+		r, err := c.ctl.Receive(time.Time{})
+		if err != nil {
+			return
+		}
+		if r.Event != "" {
+			select {
+			case c.events <- fmt.Errorf("%s: %s", c.name, r.Error):
+			default:
+			}
+			continue
+		}
+		select {
+		case c.replies <- r:
+		case <-c.exited:
+			return
+		}
+	}
+}
+
+// order sends o and waits for its reply. A reply that carries an error is an error.
+func (c *child) order(ctx context.Context, o opcua.Order, limit time.Duration) (opcua.Reply, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.ctl.Send(o); err != nil {
+		return opcua.Reply{}, fmt.Errorf("%s: order %s: %w", c.name, o.Do, c.ended(err))
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case r := <-c.replies:
+		if r.Error != "" {
+			return r, errors.New(c.name + ": " + r.Error)
+		}
+		return r, nil
+	case <-c.exited:
+		return opcua.Reply{}, c.state
+	case <-ctx.Done():
+		return opcua.Reply{}, ctx.Err()
+	case <-timer.C:
+		return opcua.Reply{}, fmt.Errorf("%s: no answer to %s within %s", c.name, o.Do, limit)
+	}
+}
+
+// ended prefers how the child ended over the broken socket that shows it.
+func (c *child) ended(err error) error {
+	select {
+	case <-c.exited:
+		return c.state
+	case <-time.After(100 * time.Millisecond):
+		return err
+	}
+}
+
+// stop orders the end, and kills what does not obey. The last reply, if it came, holds
+// the last snapshot. The child has ended and was waited for when it returns.
+func (c *child) stop() (opcua.Reply, error) {
+	r, err := c.order(context.Background(), opcua.Order{Do: opcua.DoStop}, stopLimit)
+	select {
+	case <-c.exited:
+	case <-time.After(300 * time.Millisecond):
+		_ = c.cmd.Process.Signal(syscall.SIGCONT) // a stopped process dies at once, too
+		_ = c.cmd.Process.Kill()
+		<-c.exited
+	}
+	return r, err
+}
+
+// kill ends a child without a word.
+func (c *child) kill() {
+	_ = c.cmd.Process.Kill()
+	<-c.exited
+}
+
+// free gives the memory and the socket back; nobody may use the rings after.
+func (c *child) free() {
+	if c.ctl != nil {
+		_ = c.ctl.Close()
+	}
+	for _, m := range c.shared {
+		_ = m.Close()
+	}
+}

@@ -1,0 +1,196 @@
+package opcua
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"opcycle/bench"
+	"opcycle/client"
+	"opcycle/record"
+)
+
+// The rings of a client process, in the order in which it is given them.
+const (
+	RingTask     = iota // the PLC thread: releases (host = client); in the server process its only ring
+	RingArrivals        // the publish pump
+	RingWrites          // the writer
+	ClientRings
+)
+
+// ServerRings is the number of rings of a server process.
+const ServerRings = 1
+
+// Measure is the client process: it obeys the conductor's orders until stop or until the
+// conductor is gone. cold around the library's warm path.
+func Measure(ctl *Control, rings []*record.Ring) error {
+	if len(rings) != ClientRings {
+		return fmt.Errorf("client process: %d rings; it needs %d", len(rings), ClientRings)
+	}
+	m := &measure{ctl: ctl, rings: rings}
+	defer m.end()
+	return serveOrders(ctl, m.obey)
+}
+
+// serveOrders answers every order by obey, until it says that the last was the last.
+func serveOrders(ctl *Control, obey func(Order) (Reply, bool)) error {
+	for {
+		o, err := ctl.Next()
+		if err == io.EOF {
+			return nil // the conductor is gone: nobody is left to measure for
+		}
+		if err != nil {
+			return err
+		}
+		r, last := obey(o)
+		if err := ctl.Answer(r); err != nil || last {
+			return err
+		}
+	}
+}
+
+type measure struct {
+	ctl    *Control
+	rings  []*record.Ring
+	plan   bench.Plan
+	rtErr  string
+	proc   *process
+	client *client.Client
+	task   *task
+	cancel context.CancelFunc
+	ran    chan error
+}
+
+func (m *measure) obey(o Order) (r Reply, last bool) {
+	var err error
+	switch o.Do {
+	case DoStart:
+		r, err = m.start(o)
+	case DoTask:
+		m.task, err = startTask(m.plan, m.plan.Client, m.rtErr, m.plan.Task.Workload, o.Grid, o.First,
+			&plcImage{client: m.client}, m.rings[RingTask])
+		if err == nil {
+			r.Info = m.info()
+		}
+	case DoCalibrate:
+		if m.task == nil {
+			err = fmt.Errorf("calibrate: the client hosts no task in this plan")
+			break
+		}
+		r.Count, err = m.task.calibrate(time.Duration(o.NS), m.plan.Task.Interval)
+	case DoHold:
+		if m.task != nil {
+			m.task.control.Hold.Store(o.On)
+		}
+	case DoSnapshot:
+		r.Snapshot, r.Info = m.snapshot(), m.info()
+	case DoStop:
+		m.end()
+		r.Snapshot, r.Info, last = m.snapshot(), m.info(), true
+	default:
+		err = fmt.Errorf("client process: unknown order %q", o.Do)
+	}
+	if err != nil {
+		r.Error = err.Error()
+	}
+	return r, last
+}
+
+func (m *measure) start(o Order) (Reply, error) {
+	m.plan, m.rtErr = *o.Plan, o.RTError
+	m.proc = prepare(m.plan.Client, o.RTError)
+	cfg := client.ConfigOf(m.plan, o.Target)
+	if o.RTError != "" {
+		cfg.StamperPriority = 0
+	}
+	cfg.Arrivals, cfg.Writes = m.rings[RingArrivals], m.rings[RingWrites]
+	ctx, cancel := context.WithTimeout(context.Background(), m.plan.OPCUA.Reconnect)
+	defer cancel()
+	c, err := client.Dial(ctx, cfg)
+	if err != nil {
+		return Reply{}, err
+	}
+	m.client = c
+	run, stop := context.WithCancel(context.Background())
+	m.cancel, m.ran = stop, make(chan error, 1)
+	go func() {
+		err := c.Run(run)
+		m.ran <- err
+		if err != nil { // told unasked: the conductor ends the run
+			_ = m.ctl.Answer(Reply{Event: "lost", Error: err.Error()})
+		}
+	}()
+	return Reply{Attained: c.Attained(), Info: m.info()}, nil
+}
+
+func (m *measure) info() *bench.ProcessInfo {
+	if m.proc == nil {
+		return nil
+	}
+	tid := 0
+	if m.task != nil {
+		tid = m.task.tid
+	}
+	info := m.proc.read(tid)
+	if m.task != nil && m.task.err != "" {
+		info.Error = m.task.err
+	}
+	return info
+}
+
+func (m *measure) snapshot() *Snapshot {
+	s := snapshot()
+	if m.client != nil {
+		n := m.client.Counts()
+		s.Client = &n
+	}
+	if m.task != nil {
+		s.Executed, s.Skipped = m.task.control.Executed.Load(), m.task.control.Skipped.Load()
+	}
+	return s
+}
+
+// end stops task, pump and writer and waits for them; once.
+func (m *measure) end() {
+	if m.task != nil && !m.task.control.Stop.Load() {
+		if err := m.task.stop(); err != nil {
+			m.task.err = err.Error()
+		}
+	}
+	if m.cancel != nil {
+		m.cancel()
+		<-m.ran
+		m.client.Close()
+		m.cancel = nil
+	}
+}
+
+// plcImage is the process image of the PLC in the client: the newest value in, the
+// Write of the result out.
+type plcImage struct {
+	client *client.Client
+	last   int64
+	begun  bool
+}
+
+// Inputs takes the newest complete value. hot.
+func (p *plcImage) Inputs(_, _ int64) (int64, record.Flags) {
+	k, _, ok := p.client.Newest()
+	if !ok {
+		return -1, record.FlagStale
+	}
+	var f record.Flags
+	if p.begun && k == p.last {
+		f = record.FlagStale
+	}
+	p.last, p.begun = k, true
+	return k, f
+}
+
+// Outputs writes the result of release k back: the value it ran on, through the workload.
+// warm: through the library.
+func (p *plcImage) Outputs(k, _ int64) (int64, record.Flags) {
+	p.client.Write(k)
+	return 0, 0
+}
