@@ -42,7 +42,7 @@ type CPU struct {
 	Package  int   `json:"package"`
 	Node     int   `json:"node"`
 	Siblings []int `json:"siblings"`   // SMT threads of the same core, itself included
-	IRQs     int64 `json:"interrupts"` // device interrupts since boot
+	IRQs     int64 `json:"interrupts"` // device interrupts since boot; −1: not known
 }
 
 // HostLimits are what the process may ask of the kernel.

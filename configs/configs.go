@@ -1,0 +1,47 @@
+// Package configs holds the profiles and the vendors' published figures, embedded into
+// the binary. A profile says only what differs from bench.Defaults. It reads nothing and
+// decodes nothing.
+package configs
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"opcycle/bench"
+)
+
+//go:embed *.yaml reference/*.csv
+var files embed.FS
+
+// Profiles returns the names of the profiles, sorted.
+func Profiles() []string {
+	names, err := fs.Glob(files, "*.yaml")
+	if err != nil {
+		panic(err) // a constant pattern
+	}
+	for i := range names {
+		names[i] = strings.TrimSuffix(names[i], ".yaml")
+	}
+	return names
+}
+
+// Profile returns the text of a profile by its name, without ".yaml".
+func Profile(name string) ([]byte, error) {
+	data, err := files.ReadFile(name + ".yaml")
+	if err != nil {
+		return nil, fmt.Errorf("no profile is called %q; nearest: %s; a file of your own is named with its path or .yaml",
+			name, strings.Join(bench.Nearest(name, Profiles()), ", "))
+	}
+	return data, nil
+}
+
+// References is the folder of the vendors' figures, one CSV file a report.
+func References() fs.FS {
+	sub, err := fs.Sub(files, "reference")
+	if err != nil {
+		panic(err) // a constant, valid path
+	}
+	return sub
+}
