@@ -1,0 +1,123 @@
+package judge
+
+import (
+	"math"
+	"strconv"
+
+	"opcycle/bench"
+)
+
+// notMeasured is the reason of a figure that a result does not hold at all.
+const notMeasured = "not in this result"
+
+// Found is one figure of a result. Value counts only when OK; else NA says why there is
+// none. Unit is "ns", "1" or "ratio".
+type Found struct {
+	Value float64
+	Unit  string
+	NA    string
+	OK    bool
+}
+
+// Lookup finds a figure by its machine name (metrics.md, "Machine names"): object may be
+// empty and then means the first that has the series.
+func Lookup(f bench.File, object, series, statistic string) (value float64, unit, na string, ok bool) {
+	r := find(&f, object, series, statistic)
+	return r.Value, r.Unit, r.NA, r.OK
+}
+
+func find(f *bench.File, object, series, statistic string) Found {
+	for i := range f.Figures {
+		g := &f.Figures[i]
+		if g.Series != series || g.Statistic != statistic || object != "" && g.Object != object {
+			continue
+		}
+		switch {
+		case g.Value != nil:
+			return Found{Value: *g.Value, Unit: g.Unit, OK: true}
+		case g.Unit == "text":
+			return Found{Unit: g.Unit, NA: "a text, not a number"}
+		default:
+			return Found{Unit: g.Unit, NA: reason(g.NA)}
+		}
+	}
+	if s := FindSeries(f, object, series); s != nil {
+		return Statistic(s, statistic)
+	}
+	return Found{NA: notMeasured}
+}
+
+// FindSeries returns the series of that name, or nil; an empty object matches every object.
+func FindSeries(f *bench.File, object, series string) *bench.Series {
+	for i := range f.Series {
+		if s := &f.Series[i]; s.Name == series && (object == "" || s.Object == object) {
+			return s
+		}
+	}
+	return nil
+}
+
+// Statistic is one statistic of a series by its machine name.
+func Statistic(s *bench.Series, statistic string) Found {
+	count := func(v int64) Found { return Found{Value: float64(v), Unit: "1", OK: true} }
+	ns := func(v *int64) Found {
+		if v == nil {
+			return Found{Unit: s.Unit, NA: reason(s.NA)}
+		}
+		return Found{Value: float64(*v), Unit: s.Unit, OK: true}
+	}
+	mean := func(v *float64, na string) Found {
+		if v == nil {
+			return Found{Unit: s.Unit, NA: na}
+		}
+		return Found{Value: *v, Unit: s.Unit, OK: true}
+	}
+	switch statistic {
+	case "count":
+		return count(s.Count)
+	case "underflow":
+		return count(s.Underflow)
+	case "overflow":
+		return count(s.Overflow)
+	case "min":
+		return ns(s.Min)
+	case "max":
+		return ns(s.Max)
+	case "avg":
+		return mean(s.Avg, reason(s.NA))
+	case "stddev":
+		if s.NA == "" {
+			return mean(s.StdDev, "needs 2 samples")
+		}
+		return mean(s.StdDev, s.NA)
+	}
+	if q := FindQuantile(s, statistic); q != nil {
+		if q.Value == nil && s.NA == "" {
+			return Found{Unit: s.Unit, NA: reason(q.NA)}
+		}
+		return ns(q.Value)
+	}
+	return Found{NA: notMeasured}
+}
+
+// FindQuantile returns the quantile of that machine name ("p99.9"), or nil.
+func FindQuantile(s *bench.Series, name string) *bench.Quantile {
+	for i := range s.Quantiles {
+		if QuantileName(s.Quantiles[i].Q) == name {
+			return &s.Quantiles[i]
+		}
+	}
+	return nil
+}
+
+// QuantileName is the machine name of a quantile: 0.999 is "p99.9".
+func QuantileName(q float64) string {
+	return "p" + strconv.FormatFloat(math.Round(q*1e8)/1e6, 'f', -1, 64)
+}
+
+func reason(na string) string {
+	if na == "" {
+		return "no reason given"
+	}
+	return na
+}

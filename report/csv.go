@@ -1,0 +1,66 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+
+	"opcycle/bench"
+	"opcycle/judge"
+)
+
+// CSV writes the long form: one figure a row, times in ns, counts in 1, unknown empty.
+// run.valid is 1 or 0 by the verdict, not by what the run knew of itself when it ended.
+func CSV(w io.Writer, f bench.File) error {
+	out := csv.NewWriter(w)
+	rows := [][]string{{"suite", "object", "series", "statistic", "value", "unit"}}
+	valid := "0"
+	if len(judge.Reasons(f)) == 0 {
+		valid = "1"
+	}
+	rows = append(rows, []string{f.Suite, "", "run", "valid", valid, "1"})
+	for _, g := range f.Figures {
+		if g.Series == "run" && g.Statistic == "valid" {
+			continue
+		}
+		value := g.Text
+		if g.Unit != "text" {
+			value = number(g.Value)
+		}
+		rows = append(rows, []string{g.Suite, g.Object, g.Series, g.Statistic, value, g.Unit})
+	}
+	for i := range f.Series {
+		rows = append(rows, seriesRows(&f.Series[i])...)
+	}
+	if err := out.WriteAll(rows); err != nil {
+		return fmt.Errorf("write CSV: %w", err)
+	}
+	return nil
+}
+
+func seriesRows(s *bench.Series) [][]string {
+	var rows [][]string
+	for _, statistic := range seriesStatistics() {
+		r, value := judge.Statistic(s, statistic), ""
+		if r.OK {
+			value = number(&r.Value)
+		}
+		unit := r.Unit
+		if unit == "" { // a quantile that this series does not have
+			unit = s.Unit
+		}
+		rows = append(rows, []string{s.Suite, s.Object, s.Name, statistic, value, unit})
+	}
+	return rows
+}
+
+// seriesStatistics are the statistics that every series has.
+func seriesStatistics() []string { return bench.Statistics("execution_time") }
+
+func number(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'f', -1, 64)
+}

@@ -1,0 +1,66 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/olekukonko/tablewriter/tw"
+
+	"opcycle/bench"
+	"opcycle/judge"
+)
+
+// packets prints what became of every expected cycle, with causes, and every counter.
+func packets(p *printer, f *bench.File) {
+	p.section("Packets")
+	get := func(series, statistic string) judge.Found {
+		v, unit, na, ok := judge.Lookup(*f, "", series, statistic)
+		return judge.Found{Value: v, Unit: unit, NA: na, OK: ok}
+	}
+	expected := get("packets", "expected")
+	var body [][]string
+	var reasons footnotes
+	add := func(label string, r judge.Found, shared bool, causes string) {
+		count, part := "n/a", ""
+		if r.OK {
+			count = judge.Group(int64(r.Value))
+		} else {
+			label += " " + reasons.mark(r.NA)
+		}
+		if r.OK && expected.OK && shared {
+			part = share(r.Value, expected.Value)
+		}
+		body = append(body, []string{label, count, part, causes})
+	}
+	add("expected", expected, false, "")
+	add("on time", get("packets", "on_time"), true, "")
+	add("late", get("packets", "late"), true, causesOf(f, "late", bench.LateCauses()))
+	add("missed", get("packets", "missed"), true, causesOf(f, "missed", bench.MissedCauses()))
+	for _, r := range []row{{"total received", "total"}, {"longest late run", "late_run_max"}, {"duplicates", "duplicate"},
+		{"reordered", "reordered"}, {"partial cycles", "partial"}, {"messages", "messages"}, {"keep-alives", "keep_alives"},
+		{"values", "values"}} {
+		add(r.label, get("packets", r.series), false, "")
+	}
+	p.table([]string{"cycles", "count", "share", "causes"}, map[int]tw.Align{3: tw.AlignLeft}, body)
+	for i, why := range reasons {
+		p.item(fmt.Sprintf("[%d] n/a: ", i+1), why)
+	}
+}
+
+// causesOf lists the causes that occurred, and those that are not known.
+func causesOf(f *bench.File, series string, causes []bench.Cause) string {
+	var parts []string
+	for _, c := range causes {
+		v, _, na, ok := judge.Lookup(*f, "", series, string(c))
+		switch {
+		case !ok:
+			parts = append(parts, fmt.Sprintf("%s n/a: %s", c, na))
+		case v > 0:
+			parts = append(parts, fmt.Sprintf("%s %s", c, judge.Group(int64(v))))
+		}
+	}
+	if len(parts) == len(causes) && strings.Contains(parts[0], "n/a: ") {
+		return "n/a"
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,121 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"path"
+	"time"
+
+	"github.com/olekukonko/tablewriter/tw"
+
+	"opcycle/bench"
+	"opcycle/judge"
+)
+
+// Text writes the whole report: the verdict's line first, then whether the run is valid,
+// the budgets, the vendor's table, the further rows, packets, thieves, processes, warnings
+// and where the result lies. v must be judge.Judge(f).
+func Text(w io.Writer, f bench.File, v judge.Verdict, refs []bench.Reference) error {
+	p := &printer{w: w}
+	p.item(string(v.Outcome)+": ", v.Text)
+	validity(p, &f, &v)
+	budgets(p, &v)
+	vendor(p, &f, refs)
+	rows(p, &f)
+	packets(p, &f)
+	thieves(p, &f)
+	abnormal(p, &f)
+	processes(p, &f)
+	others(p, &f)
+	remarks(p, &f)
+	return p.err
+}
+
+func validity(p *printer, f *bench.File, v *judge.Verdict) {
+	word := "valid"
+	if !v.Valid {
+		word = "invalid"
+	}
+	complete := "complete"
+	if !v.Complete {
+		complete = fmt.Sprintf("incomplete: ended after %s of %s cycles", judge.Group(f.Phase.Ran), judge.Group(f.Phase.N))
+	}
+	t := f.Plan.Task
+	p.item(word+", ", fmt.Sprintf("%s; %s: plc.host %s, cycle %s, %s %s iterations, %d monitored item(s), %s of %s cycles",
+		complete, orNA(f.Plan.Name), t.Host, judge.Span(t.Interval), t.Workload, judge.Group(iterations(f)),
+		f.Plan.OPCUA.Items, judge.Span(f.Plan.Duration), judge.Group(f.Plan.Cycles)))
+	for _, r := range v.Reasons {
+		p.item("  - ", r)
+	}
+}
+
+// iterations are those that ran; the plan holds 0 while auto has not found any.
+func iterations(f *bench.File) int64 {
+	if f.Attained.Iterations > 0 {
+		return f.Attained.Iterations
+	}
+	return f.Plan.Task.Iterations
+}
+
+func budgets(p *printer, v *judge.Verdict) {
+	p.section("Budgets")
+	var body [][]string
+	for _, b := range v.Budgets {
+		margin := "n/a"
+		if b.Found.OK {
+			margin = signed(figure(b.Margin, b.Found.Unit))
+		}
+		measured := "n/a"
+		if b.Found.OK {
+			measured = figure(b.Found.Value, b.Found.Unit)
+		}
+		body = append(body, []string{b.Budget.Text, measured, margin, string(b.Outcome)})
+	}
+	p.table([]string{"budget", "measured", "margin", "outcome"}, map[int]tw.Align{3: tw.AlignLeft}, body)
+	said := map[string]bool{}
+	for _, b := range v.Budgets {
+		switch {
+		case b.Why == "":
+		case b.Found.OK && !said[b.Why]: // withheld from all for one reason
+			p.item("inconclusive: ", b.Why)
+			said[b.Why] = true
+		case !b.Found.OK:
+			p.item("inconclusive: ", b.Budget.Text+": "+b.Why)
+		}
+	}
+}
+
+// remarks end the report: what was given up, what to mind, and what to do next.
+func remarks(p *printer, f *bench.File) {
+	if len(f.Warnings) > 0 {
+		p.section("Warnings")
+		for _, s := range f.Warnings {
+			p.item("  - ", s)
+		}
+	}
+	if len(f.Plan.Notes) > 0 {
+		p.section("Notes")
+		for _, s := range f.Plan.Notes {
+			p.item("  - ", s)
+		}
+	}
+	p.line("")
+	if f.Plan.Task.Host == bench.HostClient {
+		p.item("", "This run has the vendor's topology: the control task is the OPC UA client.")
+	} else {
+		p.item("", "To measure the vendor's topology (the control task is the OPC UA client): opcycle run --plc client")
+	}
+	if f.Plan.Out != "" {
+		p.item("Result: ", path.Join(f.Plan.Out, "run.json"))
+	}
+	if !f.Started.IsZero() {
+		p.item("Measured: ", fmt.Sprintf("%s, %s %s (%s)", f.Started.UTC().Format(time.RFC3339), f.Tool.Name, orNA(f.Tool.Version), orNA(f.Tool.Go)))
+	}
+}
+
+func orNA(s string) string {
+	if s == "" {
+		return "n/a"
+	}
+	return s
+}
