@@ -6,7 +6,7 @@ import "sync/atomic"
 // Everything is an atomic; the comment names the side that writes. The task looks at
 // requests between two releases, once a release: nothing here wakes it.
 //
-// NB: Go may fill it before Run; it must not be copied after.
+// NB: the owner may fill it before Run; it must not be copied.
 type Control struct {
 	// Written by the owner.
 

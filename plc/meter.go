@@ -29,6 +29,7 @@ type ThreadMeter struct {
 	usage rt.Usage      // counters at the last Read
 	base  int64         // thread CPU time when at was read
 	at    int64         // an instant before the release; 0: Arm came too late to read
+	due   int64         // of the release that Arm announced
 }
 
 // OpenMeter opens the accounts of the calling thread; root is where proc is mounted
@@ -47,20 +48,22 @@ func OpenMeter(root string) (*ThreadMeter, error) {
 // release: the CPU time then counts from the last Read, which is too much by the few µs
 // that parking takes. hot.
 func (m *ThreadMeter) Arm(due int64) {
-	m.base, m.at = m.cpu, 0
+	m.base, m.at, m.due = m.cpu, 0, due
 	if rt.Now() < due-armMargin {
 		m.base = rt.ThreadCPU()
 		m.at = rt.Now()
 	}
 }
 
-// Read fills r's account. CPU is that from Wake to Done, held within 0 and Done − Wake;
-// time that another task took out of the spin counts as taken out of the release. hot.
+// Read fills r's account. CPU is that from Wake to Done, held within 0 and Done − Wake.
+// The spin uses the processor up to the due time and no longer, whenever it is resumed.
+// What another task took out of it before that is not known: it counts as taken out of
+// the release, so CPU may be low by up to the spin, never by the length of a stall. hot.
 func (m *ThreadMeter) Read(r *record.Release) {
 	cpu := rt.ThreadCPU()
 	used := cpu - m.base
 	if m.at != 0 {
-		used -= r.Wake - m.at
+		used -= min(r.Wake, m.due) - m.at
 	}
 	r.CPU = min(max(used, 0), r.Done-r.Wake)
 	if cpu < 0 || m.base < 0 {

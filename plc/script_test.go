@@ -24,7 +24,9 @@ type script struct {
 	ring     *record.Ring
 	executed int // output phases so far
 	programs int // program runs so far
-	armed    int
+	armed    int // Arm calls so far; when and for which due time the newest was
+	armedAt  int64
+	armedDue int64
 	held     []int64
 	last     int // Stop is set in this executed release
 }
@@ -50,7 +52,10 @@ func (s *script) SpinUntil(t int64) int64 {
 	return s.now
 }
 
-func (s *script) Arm(int64) { s.armed++ }
+func (s *script) Arm(due int64) {
+	s.armed++
+	s.armedAt, s.armedDue = s.now, due
+}
 
 func (s *script) Read(r *record.Release) { r.CPU, r.RunDelay, r.OnCPU = 7, 11, 3 }
 

@@ -86,6 +86,9 @@ func TestRelease(t *testing.T) {
 	if got := releases(t, s.ring, 1000); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
+	if s.armed != 1 || s.armedAt != -100 || s.armedDue != 0 {
+		t.Errorf("meter armed %d times, last at %d for %d; want once, at -100 for 0: after the sleep, before the spin", s.armed, s.armedAt, s.armedDue)
+	}
 }
 
 // TestAnySchedule throws random stalls, costs and shifts at the task: no index
