@@ -87,11 +87,11 @@ func (b *Budget) name(s string) error {
 		return fmt.Errorf("%q names no statistic; write series.statistic, such as execution_time.p99", s)
 	}
 	if !slices.Contains(SeriesNames(), b.Series) {
-		return fmt.Errorf("no series is called %q; nearest: %s", b.Series, strings.Join(Nearest(b.Series, SeriesNames()), ", "))
+		return fmt.Errorf("no series is called %q; %s", b.Series, Suggest(b.Series, SeriesNames()))
 	}
 	stats := Statistics(b.Series)
 	if !slices.Contains(stats, b.Statistic) {
-		return fmt.Errorf("%s has no statistic %q; nearest: %s", b.Series, b.Statistic, strings.Join(Nearest(b.Statistic, stats), ", "))
+		return fmt.Errorf("%s has no statistic %q; %s", b.Series, b.Statistic, Suggest(b.Statistic, stats))
 	}
 	return nil
 }

@@ -152,13 +152,13 @@ func (d *decoder) unknown(path, key string, k *yaml.Node) {
 			return
 		}
 	}
-	near := Nearest(last, d.children(path))
-	for i := range near {
+	words := d.children(path)
+	for i := range words {
 		if path != "" {
-			near[i] = path + "." + near[i]
+			words[i] = path + "." + words[i]
 		}
 	}
-	d.complain(k.Line, key, "unknown key", "nearest: "+strings.Join(near, ", "))
+	d.complain(k.Line, key, "unknown key", Suggest(key, words))
 }
 
 // children returns the names of the keys directly below path, sorted.

@@ -5,24 +5,35 @@ import (
 	"strings"
 )
 
-// Nearest returns up to three of words, those with the fewest letters to change first;
-// words that have next to nothing in common with word are left out, but never all.
-func Nearest(word string, words []string) []string {
+// Suggest is the way out of an unknown word: "nearest: a, b" with up to three of words
+// that need the fewest letters changed, or all of words when none comes near.
+func Suggest(word string, words []string) string {
+	near := nearest(word, words)
+	if near == nil {
+		return "it is one of " + strings.Join(words, ", ")
+	}
+	return "nearest: " + strings.Join(near, ", ")
+}
+
+// nearest is nil when every word differs in more than half of its letters.
+func nearest(word string, words []string) []string {
 	type scored struct {
 		word string
 		d    int
 	}
-	var all []scored
+	var near []scored
 	for _, w := range words {
-		all = append(all, scored{w, distance(strings.ToLower(word), strings.ToLower(w))})
-	}
-	slices.SortStableFunc(all, func(a, b scored) int { return a.d - b.d })
-	var out []string
-	for i, s := range all {
-		if i == 3 || (i > 0 && s.d > all[0].d+1) || (i > 0 && s.d > max(len(word), len(s.word))/2) {
-			break
+		d := distance(strings.ToLower(word), strings.ToLower(w))
+		if d <= max(len(word), len(w))/2 {
+			near = append(near, scored{w, d})
 		}
-		out = append(out, s.word)
+	}
+	slices.SortStableFunc(near, func(a, b scored) int { return a.d - b.d })
+	var out []string
+	for _, s := range near {
+		if len(out) < 3 && s.d <= near[0].d+1 {
+			out = append(out, s.word)
+		}
 	}
 	return out
 }

@@ -20,7 +20,11 @@ func notes(p *Plan, h Host) []string {
 	}
 	for _, m := range []*Process{&p.Server, &p.Client} {
 		if both := intersect(house, m.CPUs); len(both) > 0 {
-			add("housekeeping shares CPU %s with the %s: the conductor runs below it, but its system calls can delay a wake-up", CPUList(both), m.Name)
+			how := "the conductor runs below it, but its system calls can delay a wake-up"
+			if m.FIFO == 0 {
+				how = "without a real-time policy both take turns on it"
+			}
+			add("housekeeping shares CPU %s with the %s: %s", CPUList(both), m.Name, how)
 		}
 	}
 	out = append(out, coreNotes(p, h)...)

@@ -176,8 +176,13 @@ func (p *placer) housekeeping(w placement, host PLCHost) []int {
 			return slices.Contains(measured, id) || !ok(c)
 		})
 	}
+	plc := w.server[0]
+	if host == HostClient {
+		plc = w.client[0]
+	}
 	for _, ok := range []func(CPU) bool{
 		func(c CPU) bool { return !p.isolated(c.ID) && len(intersect(c.Siblings, measured)) == 0 },
+		func(c CPU) bool { return !p.isolated(c.ID) && !slices.Contains(c.Siblings, plc) },
 		func(c CPU) bool { return !p.isolated(c.ID) },
 		func(CPU) bool { return true },
 	} {

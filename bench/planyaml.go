@@ -58,7 +58,7 @@ func taskFirst(p Process) CPUList {
 func remark(p Process) string {
 	s := fmt.Sprintf("GOMAXPROCS %d", p.MaxProcs)
 	if len(p.TaskCPUs) > 0 {
-		s = fmt.Sprintf("PLC thread alone on CPU %s, ", CPUList(p.TaskCPUs)) + s
+		s = fmt.Sprintf("PLC thread on CPU %s, ", CPUList(p.TaskCPUs)) + s
 	}
 	if p.FIFO > 0 {
 		return s + fmt.Sprintf(", SCHED_FIFO, RLIMIT_RTTIME %s", p.RTTime)

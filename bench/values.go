@@ -137,7 +137,7 @@ func (s *Switch) UnmarshalYAML(n *yaml.Node) error {
 	case "off", "false", "no", "disabled":
 		*s = false
 	default:
-		return fmt.Errorf("%q is neither on nor off", n.Value)
+		return fmt.Errorf("%q is neither on nor off; write on or off", n.Value)
 	}
 	return nil
 }
