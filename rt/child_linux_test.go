@@ -26,6 +26,8 @@ func TestMain(m *testing.M) {
 		err = childBecome()
 	case "threads":
 		err = childThreads()
+	case "stamper":
+		err = childStamper()
 	case "shared":
 		err = childShared()
 	case "lock":
@@ -62,14 +64,17 @@ type threadsSeen struct {
 	Threads    []Attr
 }
 
-// childBecome turns into childThreads as the tests want it: FIFO 5, one CPU, guarded.
+// nextEnv names what childBecome becomes.
+const nextEnv = "OPCYCLE_RT_NEXT"
+
+// childBecome turns into another child as the tests want it: FIFO 5, one CPU, guarded.
 func childBecome() error {
 	cpus, err := Affinity(0)
 	if err != nil {
 		return err
 	}
-	env := []string{childEnv + "=threads", "GOMAXPROCS=1"}
-	return Exec("/proc/self/exe", []string{"threads"}, env,
+	env := []string{childEnv + "=" + os.Getenv(nextEnv), "GOMAXPROCS=1"}
+	return Exec("/proc/self/exe", []string{"child"}, env,
 		Attr{Policy: FIFO, Priority: 5, CPUs: cpus[len(cpus)-1:]}, 200*time.Millisecond)
 }
 

@@ -19,7 +19,7 @@ func TestExecEveryThreadInherits(t *testing.T) {
 		t.Fatal(err)
 	}
 	var seen threadsSeen
-	if err := json.Unmarshal(child(t, "become", nil), &seen); err != nil {
+	if err := json.Unmarshal(child(t, "become", nil, nextEnv+"=threads"), &seen); err != nil {
 		t.Fatal(err)
 	}
 	if seen.GoMaxProcs != 1 {

@@ -73,19 +73,29 @@ func exchange(t *testing.T, out, in *net.TCPConn, s *Stamper, sink chan shown, i
 	return got, ok
 }
 
+// firstStamped exchanges messages until one is stamped.
+func firstStamped(t *testing.T, out, in *net.TCPConn, s *Stamper, sink chan shown) shown {
+	t.Helper()
+	for id := uint64(1); id < 10_000; id++ {
+		if got, ok := exchange(t, out, in, s, sink, id); ok {
+			return got
+		}
+	}
+	t.Fatalf("no message is stamped: %+v", s.Counts())
+	return shown{}
+}
+
 func TestStamperTellsTheKernelsInstant(t *testing.T) {
 	out, in, s, sink := watched(t)
-	stamped := 0
-	for id := uint64(1); stamped < 20; id++ {
+	firstStamped(t, out, in, s, sink)
+	const messages = 20
+	for id := uint64(1 << 32); id < 1<<32+messages; id++ {
 		before := time.Now().UnixNano()
 		got, ok := exchange(t, out, in, s, sink, id)
 		if !ok {
-			if id > 10_000 {
-				t.Fatalf("%d messages, %d stamped", id, stamped)
-			}
+			t.Errorf("message %d: no stamp, after others had one", id)
 			continue
 		}
-		stamped++
 		if got.id != id || got.size != peekBytes {
 			t.Errorf("message %d: shown as %d, %d bytes", id, got.id, got.size)
 		}
@@ -97,20 +107,15 @@ func TestStamperTellsTheKernelsInstant(t *testing.T) {
 			t.Error("the sink ran on the reader's thread")
 		}
 	}
-	if c := s.Counts(); c.Events < int64(stamped)+c.Missed+c.Unstamped {
-		t.Errorf("%d shown, but %+v", stamped, c)
+	if c := s.Counts(); c.Events < messages+1+c.Missed+c.Unstamped {
+		t.Errorf("%d shown, but %+v", messages+1, c)
 	}
 }
 
 func TestStamperCloseEndsTheThread(t *testing.T) {
 	before := openDescriptors(t)
 	out, in, s, sink := watched(t)
-	tid := 0
-	for id := uint64(1); tid == 0; id++ {
-		if got, ok := exchange(t, out, in, s, sink, id); ok {
-			tid = got.tid
-		}
-	}
+	tid := firstStamped(t, out, in, s, sink).tid
 	s.Close()
 	s.Close()
 	if _, err := out.Write([]byte("after the end")); err != nil {
