@@ -28,3 +28,12 @@ func (b *Blocks) Add(k, v int64) bool {
 	b.Seconds[i].Add(v)
 	return true
 }
+
+// Shift returns the blocks of the same values with by added to each. cold.
+func (b *Blocks) Shift(by int64) *Blocks {
+	out := &Blocks{First: b.First, Period: b.Period, Seconds: make([]Moments, len(b.Seconds))}
+	for i, m := range b.Seconds {
+		out.Seconds[i] = m.Shift(by)
+	}
+	return out
+}

@@ -18,6 +18,7 @@ const (
 	KindWrite        // one Write of the client, echo or PLC output
 	KindPause        // one collector pause
 	KindGap          // no session or subscription from K to Last
+	KindEcho         // the client's Write of value K reached the server
 )
 
 // Flags qualify one record.
@@ -196,3 +197,15 @@ func (g *Gap) Record(dst *Record) {
 
 // Gap unpacks a KindGap record.
 func (r *Record) Gap() Gap { return Gap{K: r.K, Last: r.A[0], From: r.A[1], To: r.A[2]} }
+
+// Echo is the arrival of the client's Write of value K at the server.
+type Echo struct {
+	K  int64
+	At int64 // when the decoded Write was accepted
+}
+
+// Record packs e for a ring. hot.
+func (e *Echo) Record(dst *Record) { *dst = Record{Kind: KindEcho, K: e.K, A: [14]int64{e.At}} }
+
+// Echo unpacks a KindEcho record.
+func (r *Record) Echo() Echo { return Echo{K: r.K, At: r.A[0]} }

@@ -196,3 +196,53 @@ func (s *Series) bucketAt(rank int64) int64 {
 	}
 	return s.Max
 }
+
+// Shift returns a new series with by added to every value: moments and samples exactly,
+// histograms by their buckets once the samples are no longer all held. cold.
+func (s *Series) Shift(by int64) *Series {
+	out := NewSeries()
+	if s.Exact() {
+		for _, e := range s.exact {
+			out.Add(e.K, e.Value+by)
+		}
+		return out
+	}
+	for _, b := range s.pos.Distribution() {
+		out.repeat(b.To+by, b.Count)
+	}
+	for _, b := range s.neg.Distribution() {
+		out.repeat(-b.From+by, b.Count)
+	}
+	out.Moments, out.Underflow, out.Overflow = s.Moments.Shift(by), s.Underflow, s.Overflow
+	return out
+}
+
+// repeat records n values v in the histograms only.
+func (s *Series) repeat(v, n int64) {
+	h := s.pos
+	if v < 0 {
+		h, v = s.neg, -v
+	}
+	if n > 0 && v <= histogramMax {
+		_ = h.RecordValues(v, n) // in range by the check
+	}
+}
+
+// Shift returns the moments of the same values with by added to each.
+func (m Moments) Shift(by int64) Moments {
+	if m.Count == 0 {
+		return m
+	}
+	// Σ(v+by)² = Σv² + 2·by·Σv + n·by²
+	sq := m.Squares.Big()
+	b := big.NewInt(by)
+	t := new(big.Int).Mul(big.NewInt(2*m.Sum), b)
+	sq.Add(sq, t)
+	t.Mul(big.NewInt(m.Count), b)
+	sq.Add(sq, t.Mul(t, b))
+	out := m
+	out.Sum, out.Min, out.Max = m.Sum+m.Count*by, m.Min+by, m.Max+by
+	lo := new(big.Int).And(sq, new(big.Int).SetUint64(math.MaxUint64))
+	out.Squares = Wide{Hi: new(big.Int).Rsh(sq, 64).Uint64(), Lo: lo.Uint64()}
+	return out
+}

@@ -1,9 +1,6 @@
 package rt
 
-import (
-	"fmt"
-	"strconv"
-)
+import "strconv"
 
 // Policy is a scheduling policy by the kernel's own number.
 //
@@ -48,18 +45,4 @@ type Attr struct {
 	Priority    int   // 1..99 for FIFO and RR, 0 for the others
 	ResetOnFork bool  // threads and processes that this one makes start as SCHED_OTHER
 	CPUs        []int // affinity, ascending; nil in SetThread leaves it as it is
-}
-
-// validate refuses what the kernel would refuse with a bare EINVAL, and SCHED_DEADLINE,
-// whose three times an Attr does not carry.
-func (a Attr) validate() error {
-	switch {
-	case a.Policy == Deadline:
-		return fmt.Errorf("%v can be read but not set: use SCHED_FIFO", a.Policy)
-	case a.Policy.RealTime() && (a.Priority < 1 || a.Priority > 99):
-		return fmt.Errorf("%v needs a priority from 1 to 99, not %d", a.Policy, a.Priority)
-	case !a.Policy.RealTime() && a.Priority != 0:
-		return fmt.Errorf("%v has no priority: leave it 0, not %d", a.Policy, a.Priority)
-	}
-	return nil
 }

@@ -10,6 +10,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// validate refuses what the kernel would refuse with a bare EINVAL, and SCHED_DEADLINE,
+// whose three times an Attr does not carry.
+func (a Attr) validate() error {
+	switch {
+	case a.Policy == Deadline:
+		return fmt.Errorf("%v can be read but not set: use SCHED_FIFO", a.Policy)
+	case a.Policy.RealTime() && (a.Priority < 1 || a.Priority > 99):
+		return fmt.Errorf("%v needs a priority from 1 to 99, not %d", a.Policy, a.Priority)
+	case !a.Policy.RealTime() && a.Priority != 0:
+		return fmt.Errorf("%v has no priority: leave it 0, not %d", a.Policy, a.Priority)
+	}
+	return nil
+}
+
 // SetThread sets the affinity (when a.CPUs is not nil), then the policy and priority of a
 // thread; 0 is the calling one. The order is fixed: a real-time thread must never run,
 // even once, on a CPU that is not its own. The nice value stays. Cold.

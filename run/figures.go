@@ -1,0 +1,156 @@
+package run
+
+import (
+	"opcycle/bench"
+	"opcycle/workloads/opcua"
+)
+
+const suite = "opcua"
+
+// figures gathers scalars in the order of metrics.md, "Machine names".
+type figures struct{ list []bench.Figure }
+
+func (f *figures) count(object, series, statistic string, v int64) {
+	f.value(object, series, statistic, "1", float64(v))
+}
+
+func (f *figures) value(object, series, statistic, unit string, v float64) {
+	f.list = append(f.list, bench.Figure{Suite: suite, Object: object, Series: series, Statistic: statistic, Value: &v, Unit: unit})
+}
+
+func (f *figures) na(object, series, statistic, unit, why string) {
+	f.list = append(f.list, bench.Figure{Suite: suite, Object: object, Series: series, Statistic: statistic, Unit: unit, NA: why})
+}
+
+// known adds v, or n/a with why when it is nil.
+func (f *figures) known(object, series, statistic, unit string, v *int64, why string) {
+	if v == nil {
+		f.na(object, series, statistic, unit, why)
+		return
+	}
+	f.value(object, series, statistic, unit, float64(*v))
+}
+
+// run are the conditions of the run.
+func (f *figures) run(file *bench.File, plan bench.Plan) {
+	valid := int64(1)
+	if len(file.Invalid) > 0 {
+		valid = 0
+	}
+	f.count("task", "run", "valid", valid)
+	f.value("task", "run", "duration", "ns", float64(file.Phase.Ran*file.Phase.Grid.Period))
+	f.count("task", "run", "cycles", file.Phase.Ran)
+	f.value("task", "run", "control_cycle_period", "ns", float64(plan.Period()))
+	f.value("item", "run", "publishing_interval_requested", "ns", float64(plan.OPCUA.PublishingInterval))
+	f.value("item", "run", "publishing_interval_revised", "ns", file.Attained.PublishingInterval*1e6)
+	f.value("item", "run", "sampling_interval_revised", "ns", file.Attained.SamplingInterval*1e6)
+	f.count("item", "run", "queue_size_revised", int64(file.Attained.QueueSize))
+}
+
+// packets are the counts of what reached the client, and of what did not by cause.
+func (f *figures) packets(c *collect, before, after *opcua.Snapshot) {
+	received := c.outcome[bench.OnTime] + c.outcome[bench.Late]
+	f.count("item", "packets", "expected", c.phase.Ran)
+	f.count("item", "packets", "on_time", c.outcome[bench.OnTime])
+	f.count("item", "packets", "late", c.outcome[bench.Late])
+	f.count("item", "packets", "late_run_max", c.lateRunMax)
+	f.count("item", "packets", "missed", c.outcome[bench.Missed])
+	f.count("item", "packets", "total", received)
+	const gone = "the client process ended before it told"
+	if before != nil && before.Client != nil && after != nil && after.Client != nil {
+		f.count("item", "packets", "duplicate", after.Client.Duplicates-before.Client.Duplicates)
+		f.count("item", "packets", "reordered", after.Client.Reordered-before.Client.Reordered)
+	} else {
+		f.na("item", "packets", "duplicate", "1", gone)
+		f.na("item", "packets", "reordered", "1", gone)
+	}
+	f.count("item", "packets", "partial", c.partial)
+	f.count("item", "packets", "messages", c.messages)
+	if before != nil && before.Client != nil && after != nil && after.Client != nil {
+		f.count("item", "packets", "keep_alives", after.Client.KeepAlives-before.Client.KeepAlives)
+	} else {
+		f.na("item", "packets", "keep_alives", "1", gone)
+	}
+	f.count("item", "packets", "values", c.values)
+	f.count("item", "packets", "values_in_message_max", c.mostValues)
+	f.count("item", "packets", "unstamped", c.unstamped)
+	for _, cause := range bench.MissedCauses() {
+		f.count("item", "missed", string(cause), c.missed[cause])
+	}
+	for _, cause := range bench.LateCauses() {
+		f.count("item", "late", string(cause), c.late[cause])
+	}
+}
+
+// writes are the client's Writes; with the PLC in the client also what its cycles ran on.
+func (f *figures) writes(c *collect, before, after *opcua.Snapshot) {
+	f.count("item", "writes", "sent", c.writes)
+	f.count("item", "writes", "acknowledged", c.acked)
+	f.count("item", "writes", "no_ack", c.noAck)
+	f.count("item", "writes", "failed", c.failed)
+	if c.join.client {
+		f.count("item", "writes", "late_ack", c.lateAck)
+		f.count("task", "inputs", "fresh", c.fresh)
+		f.count("task", "inputs", "stale", c.stale)
+		f.count("task", "inputs", "skipped_values", c.skippedValues)
+		return
+	}
+	if before != nil && before.Client != nil && after != nil && after.Client != nil {
+		f.count("item", "writes", "echo_skipped", after.Client.EchoSkip-before.Client.EchoSkip)
+	}
+}
+
+// thieves are the sums of the time lost by abnormal releases.
+func (f *figures) thieves(sum bench.Thieves) {
+	f.known("task", "thieves", "run_queue", "ns", sum.RunQueue, "schedstat is not readable")
+	f.known("task", "thieves", "fault", "ns", sum.Fault, "page faults came, the kernel gives no time for them: it is in rest")
+	f.value("task", "thieves", "gc", "ns", float64(sum.GC))
+	f.value("task", "thieves", "throttle", "ns", float64(sum.Throttle))
+	f.value("task", "thieves", "rest", "ns", float64(sum.Rest))
+}
+
+// thread are the kernel's counts for the task's thread over the phase.
+func (f *figures) thread(c *collect) {
+	f.count("task", "context_switches", "count", c.switches) // involuntary
+	f.count("task", "page_faults", "count", c.minor+c.major)
+	f.count("task", "migrations", "count", c.migrations)
+}
+
+// process is the cost of one measured process between two snapshots.
+func (f *figures) process(name string, before, after *opcua.Snapshot, messages int64) {
+	if before == nil || after == nil {
+		for _, s := range [][2]string{{"gc_pause", "count"}, {"allocations", "count"}, {"page_faults", "count"}, {"context_switches", "count"}} {
+			f.na(name, s[0], s[1], "1", "the process ended before it told")
+		}
+		return
+	}
+	n, sum, longest := pausesWithin(before, after)
+	f.count(name, "gc_pause", "count", n)
+	f.value(name, "gc_pause", "sum", "ns", float64(sum))
+	f.value(name, "gc_pause", "max", "ns", float64(longest))
+	f.count(name, "context_switches", "count", after.Voluntary-before.Voluntary+after.Involuntary-before.Involuntary)
+	f.count(name, "page_faults", "count", after.MinorFaults-before.MinorFaults+after.MajorFaults-before.MajorFaults)
+	f.count(name, "allocations", "count", int64(after.Mallocs-before.Mallocs))
+	f.count(name, "allocations", "sum", int64(after.AllocBytes-before.AllocBytes)) // bytes
+	if messages > 0 {
+		f.value(name, "allocations", "per_packet", "1", float64(after.Mallocs-before.Mallocs)/float64(messages))
+		f.value(name, "cpu", "per_packet", "ns", float64(after.CPU-before.CPU)/float64(messages))
+	}
+	f.value(name, "cpu", "sum", "ns", float64(after.CPU-before.CPU))
+	f.count(name, "memory", "heap_bytes", int64(after.HeapInuse))
+	f.count(name, "memory", "goroutines", int64(after.Goroutines))
+	if after.Descriptors >= 0 {
+		f.count(name, "memory", "descriptors", int64(after.Descriptors))
+	}
+}
+
+// pausesWithin are the collector pauses between two snapshots: their number from the
+// counter, sum and maximum from the pauses that the runtime still remembers (256).
+func pausesWithin(before, after *opcua.Snapshot) (n, sum, longest int64) {
+	n = after.GCs - before.GCs
+	for i := len(after.Pauses) - 1; i >= 0 && int64(len(after.Pauses)-i) <= n; i-- {
+		sum += after.Pauses[i].NS
+		longest = max(longest, after.Pauses[i].NS)
+	}
+	return n, sum, longest
+}

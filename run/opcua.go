@@ -1,0 +1,315 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"opcycle/bench"
+	"opcycle/host"
+	"opcycle/record"
+	"opcycle/rt"
+	"opcycle/workloads/opcua"
+)
+
+// OPCUA conducts one run of the OPC UA suite.
+type OPCUA struct {
+	Starter  Starter
+	Plan     bench.Plan
+	Host     bench.Host
+	Root     string               // where /proc and /sys are read below; "/" outside tests
+	Progress func(bench.Progress) // called at most ten times a second, may be nil
+	Records  io.Writer            // takes every record of the measuring phase as it is; may be nil
+}
+
+// ErrInterrupted says that the run was ended from outside.
+var ErrInterrupted = errors.New("interrupted")
+
+// session is a run under way. Its goroutine is the only one that touches it.
+type session struct {
+	OPCUA
+	ctx            context.Context
+	server, client *child
+	file           bench.File
+	grid           bench.Grid // of the server's task
+	phase          bench.Phase
+	look           glance
+	join           *join
+	collect        *collect
+	live           live
+
+	before, after            [2]*opcua.Snapshot // server, client
+	countersFrom, countersTo host.CPUCounters
+	floors                   []floorPair
+	failed                   error // what ended the run before its time
+}
+
+// live is what the progress shows.
+type live struct {
+	received int64
+	packer   recordWriter
+}
+
+// Run leads the measured processes through every phase. The file is complete unless
+// something ended it early; then it holds what was measured and says so. An error means
+// that nothing was measured at all.
+func (o OPCUA) Run(ctx context.Context) (bench.File, error) {
+	s := &session{OPCUA: o, ctx: ctx}
+	s.live.packer.w = o.Records
+	s.file = bench.File{Schema: bench.Schema, Suite: suite, Started: time.Now().UTC(), Plan: o.Plan, Host: o.Host}
+	defer s.close()
+	if err := s.prepare(); err != nil {
+		return bench.File{}, err
+	}
+	for _, step := range []func() error{s.warmUp, s.align, s.floor, s.measure} {
+		if s.failed = step(); s.failed != nil {
+			break
+		}
+	}
+	s.finish()
+	return s.file, nil
+}
+
+// prepare starts both processes and connects them.
+func (s *session) prepare() error {
+	s.tell(bench.PhaseStart, -1)
+	p := s.Plan
+	var err error
+	if s.server, err = s.Starter.start(bench.ProcessServer, p.Server, p.RT, opcua.ServerRings); err != nil {
+		return err
+	}
+	r, err := s.server.order(s.ctx, opcua.Order{Do: opcua.DoStart, Plan: &p}, orderLimit)
+	if err != nil {
+		return fmt.Errorf("start the server: %w", err)
+	}
+	s.grid = r.Grid
+	s.file.Processes = append(s.file.Processes, *r.Info)
+	s.tell(bench.PhaseConnect, -1)
+	if s.client, err = s.Starter.start(bench.ProcessClient, p.Client, p.RT, opcua.ClientRings); err != nil {
+		return err
+	}
+	c, err := s.client.order(s.ctx, opcua.Order{Do: opcua.DoStart, Plan: &p, Target: r.Endpoint}, orderLimit)
+	if err != nil {
+		return fmt.Errorf("start the client: %w", err)
+	}
+	s.file.Attained = c.Attained
+	s.file.Attained.Iterations = p.Task.Iterations
+	s.file.Processes = append(s.file.Processes, *c.Info)
+	s.file.Phase.Clock = commonClock(r.Info, c.Info)
+	return s.required()
+}
+
+// commonClock is "common" when both processes provably read one clock (metrics.md,
+// "Same clock"), else why not.
+func commonClock(a, b *bench.ProcessInfo) string {
+	switch {
+	case a.BootID == "" || a.BootID != b.BootID:
+		return "no common clock: different boot ids"
+	case a.TimeNS != b.TimeNS:
+		return "no common clock: different time namespaces"
+	case a.ClockSource != b.ClockSource:
+		return "no common clock: different clock sources"
+	}
+	return "common"
+}
+
+// required refuses to go on when rt require was asked for and is not had.
+func (s *session) required() error {
+	var errs []error
+	for i := range s.file.Processes {
+		for _, what := range lacking(&s.file.Processes[i], s.Plan) {
+			if s.Plan.RT == bench.RTRequire {
+				errs = append(errs, errors.New(what))
+			} else {
+				s.file.Warnings = append(s.file.Warnings, what)
+			}
+		}
+	}
+	if len(errs) > 0 {
+		return fmt.Errorf("rt require, and not had: %w; give the capability or the limit, or use --rt auto", errors.Join(errs...))
+	}
+	return nil
+}
+
+// warmUp lets both ends run and watches them.
+func (s *session) warmUp() error {
+	return s.wait(bench.PhaseWarmUp, s.Plan.WarmUp)
+}
+
+// align finds the iteration count and, with the PLC in the client, the client's grid.
+func (s *session) align() error {
+	t := s.Plan.Task
+	s.tell(bench.PhaseAlign, -1)
+	s.phase = bench.Phase{Grid: s.grid, Task: s.grid, Clock: s.file.Phase.Clock}
+	host := s.server
+	if t.Host == bench.HostClient {
+		host = s.client
+		offset, ok := s.look.medianOffset(s.grid)
+		if !ok {
+			return errors.New("align: no value arrived during the warm-up; make it longer (--warm-up)")
+		}
+		s.phase.Task.Origin += offset + int64(t.Guard)
+		first := s.phase.Task.Next(rt.Now()) + 5
+		if _, err := s.client.order(s.ctx, opcua.Order{Do: opcua.DoTask, Grid: s.phase.Task, First: first}, orderLimit); err != nil {
+			return err
+		}
+	}
+	s.file.Attained.Iterations = t.Iterations
+	if t.Auto {
+		r, err := host.order(s.ctx, opcua.Order{Do: opcua.DoCalibrate, NS: int64(t.Target)}, orderLimit)
+		if err != nil {
+			return err
+		}
+		s.file.Attained.Iterations = r.Count
+	}
+	return s.wait(bench.PhaseAlign, max(300*time.Millisecond, 20*t.Interval))
+}
+
+// measure is the measuring phase: N consecutive indices, the first announced before it comes.
+func (s *session) measure() error {
+	t := s.Plan.Task.Interval
+	wall, boot := rt.ReadWallOffset(), rt.SuspendedTime()
+	s.before = [2]*opcua.Snapshot{s.snapshot(s.server), s.snapshot(s.client)}
+	s.countersFrom, _ = host.Counters(s.Root) // what is missing is told at the end
+	s.phase.First = s.grid.Next(rt.Now()) + int64(max(200*time.Millisecond, 10*t)/t)
+	s.phase.N, s.phase.Ran = s.Plan.Cycles, s.Plan.Cycles
+	s.phase.WallOffset = wall.Offset
+	s.collect = newCollect(s.Plan, s.phase, s.phase.Clock == "common")
+	s.join = newJoin(s.phase.First-1, s.file.Attained.Subscription, s.Plan.Task, s.collect.take)
+	s.collect.join = s.join
+	end := s.grid.Due(s.phase.First + s.phase.N)
+	err := s.until(bench.PhaseMeasure, s.grid.Due(s.phase.First), end)
+	if err != nil { // cut by index, without the one that is under way
+		s.phase.Ran = min(max(s.grid.Index(rt.Now())-s.phase.First, 0), s.phase.N)
+		s.collect.phase.Ran = s.phase.Ran
+	}
+	s.countersTo, _ = host.Counters(s.Root)
+	s.after = [2]*opcua.Snapshot{s.snapshot(s.server), s.snapshot(s.client)}
+	now := rt.ReadWallOffset()
+	s.phase.WallMoved = now.Offset - wall.Offset
+	if moved := abs(s.phase.WallMoved); moved > 1000+wall.Bracket+now.Bracket {
+		s.invalid(fmt.Sprintf("CLOCK_REALTIME was set during the run (by %s): kernel receive stamps cannot be placed", time.Duration(s.phase.WallMoved)))
+	}
+	if d := rt.SuspendedTime() - boot; d > 1e6 {
+		s.invalid(fmt.Sprintf("the machine was suspended for %s", time.Duration(d)))
+	}
+	if err != nil {
+		s.drain(200 * time.Millisecond)
+		return err
+	}
+	s.drain(drainLimit)
+	return s.floor()
+}
+
+// drainLimit is how long the end waits for stragglers.
+const drainLimit = 2 * time.Second
+
+// drain waits until every index has arrived, or for limit.
+func (s *session) drain(limit time.Duration) {
+	s.tell(bench.PhaseDrain, -1)
+	for end := time.Now().Add(limit); time.Now().Before(end) && s.ctx.Err() == nil; {
+		s.pull()
+		if s.live.received >= s.phase.Ran && s.join.newest > s.collect.last() {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func (s *session) snapshot(c *child) *opcua.Snapshot {
+	r, err := c.order(context.WithoutCancel(s.ctx), opcua.Order{Do: opcua.DoSnapshot}, time.Second)
+	if err != nil {
+		s.warn("no snapshot of the " + c.name + ": " + err.Error())
+		return nil
+	}
+	return r.Snapshot
+}
+
+// wait drains and shows progress for d, and ends early with an error when a process is
+// gone or the run is interrupted.
+func (s *session) wait(phase string, d time.Duration) error {
+	now := rt.Now()
+	return s.until(phase, now, now+int64(d))
+}
+
+func (s *session) until(phase string, from, to int64) error {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		s.pull()
+		now := rt.Now()
+		s.tell(phase, min(max(float64(now-from)/float64(max(to-from, 1)), 0), 1))
+		if now >= to {
+			return nil
+		}
+		last := time.After(time.Duration(to - now))
+		select {
+		case <-s.ctx.Done():
+			return ErrInterrupted
+		case err := <-s.server.events:
+			return err
+		case err := <-s.client.events:
+			return err
+		case <-tick.C:
+		case <-last:
+		}
+	}
+}
+
+// pull drains every ring into the join, or before the phase into a glance at the traffic.
+func (s *session) pull() {
+	server, client := s.look.server, s.look.client
+	if s.join != nil {
+		server, client = s.join.server, s.arrived
+	}
+	s.server.rings[0].Drain(func(r *record.Record) {
+		s.live.packer.write(r, false, s.phase)
+		server(r)
+	})
+	for _, ring := range s.client.rings {
+		ring.Drain(func(r *record.Record) {
+			s.live.packer.write(r, true, s.phase)
+			client(r)
+		})
+	}
+}
+
+// arrived counts what the progress shows on the way to the join.
+func (s *session) arrived(r *record.Record) {
+	if r.Kind == record.KindArrival && r.Flags&record.FlagPartial == 0 && r.K >= s.phase.First && r.K <= s.collect.last() {
+		s.live.received++
+	}
+	s.join.fromClient(r)
+}
+
+func (s *session) tell(phase string, share float64) {
+	if s.Progress == nil {
+		return
+	}
+	p := bench.Progress{Phase: phase, Share: share, Packets: s.live.received}
+	if s.collect != nil {
+		due := min(s.grid.Index(rt.Now()-s.grid.Period), s.collect.last()) - s.phase.First + 1
+		p.Missing = max(due-s.live.received, 0)
+	}
+	s.Progress(p)
+}
+
+func (s *session) warn(text string)    { s.file.Warnings = append(s.file.Warnings, text) }
+func (s *session) invalid(text string) { s.file.Invalid = append(s.file.Invalid, text) }
+
+// close ends what still runs and gives all memory back.
+func (s *session) close() {
+	for _, c := range []*child{s.client, s.server} {
+		if c == nil {
+			continue
+		}
+		select {
+		case <-c.exited:
+		default:
+			_, _ = c.stop()
+		}
+		c.free()
+	}
+}
