@@ -31,8 +31,8 @@ func Profiles() []string {
 func Profile(name string) ([]byte, error) {
 	data, err := files.ReadFile(name + ".yaml")
 	if err != nil {
-		return nil, fmt.Errorf("no profile is called %q; nearest: %s; a file of your own is named with its path or .yaml",
-			name, strings.Join(bench.Nearest(name, Profiles()), ", "))
+		return nil, fmt.Errorf("no profile is called %q; %s; name a file of your own with its ending, .yaml",
+			name, bench.Suggest(name, Profiles()))
 	}
 	return data, nil
 }

@@ -17,15 +17,13 @@ func (t *tree) networkCPUs(irqs table) []int {
 		if err != nil {
 			continue // lo, bridges: no hardware
 		}
-		device := filepath.Base(link) // "0000:03:00.0", or "virtio3" below such a one
+		device := filepath.Base(link) // "0000:03:00.0" with its MSI numbers, or "virtio3", known by name
 		names = append(names, card, device)
-		for _, at := range []string{"/device/msi_irqs", "/device/../msi_irqs"} {
-			numbers = append(numbers, t.entries(dir+"/"+card+at)...)
-		}
+		numbers = append(numbers, t.entries(dir+"/"+card+"/device/msi_irqs")...)
 	}
 	var out []int
 	for _, r := range irqs.rows {
-		if r.isDevice() && (slices.Contains(numbers, r.label) || servesAny(r.device, names)) {
+		if r.isDevice() && slices.Max(r.counts) > 0 && (slices.Contains(numbers, r.label) || servesAny(r.device, names)) {
 			out = append(out, t.deliveredTo(r.label)...)
 		}
 	}

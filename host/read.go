@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"io/fs"
 	"runtime"
 	"strings"
 
@@ -68,6 +69,9 @@ func (t *tree) osName() string {
 // words them.
 func (t *tree) mitigations() []string {
 	const dir = "sys/devices/system/cpu/vulnerabilities"
+	if !t.exists(dir) {
+		t.miss(dir, fs.ErrNotExist)
+	}
 	var out []string
 	for _, name := range t.entries(dir) {
 		if s := t.text(dir + "/" + name); s != "" && s != "Not affected" {

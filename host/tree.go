@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -59,7 +60,7 @@ func (t *tree) number(name string) *int64 {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
-		t.miss(name, err)
+		t.miss(name, fmt.Errorf("%q is no whole number", s))
 		return nil
 	}
 	return &n
