@@ -1,6 +1,7 @@
 package rt
 
 import (
+	"runtime"
 	"testing"
 	"time"
 )
@@ -67,5 +68,16 @@ func TestClockAllocatesNothing(t *testing.T) {
 		if n := testing.AllocsPerRun(100, call); n != 0 {
 			t.Errorf("%s: %v allocations a call", name, n)
 		}
+	}
+}
+
+func TestSuspendedTimeIsPartOfTheUptime(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs Linux")
+	}
+	suspended := SuspendedTime()
+	// MONOTONIC began with BOOTTIME and stands still in a suspend.
+	if suspended < 0 {
+		t.Errorf("suspended for %d ns", suspended)
 	}
 }
