@@ -32,19 +32,31 @@ func find(f *bench.File, object, series, statistic string) Found {
 		if g.Series != series || g.Statistic != statistic || object != "" && g.Object != object {
 			continue
 		}
-		switch {
-		case g.Value != nil:
-			return Found{Value: *g.Value, Unit: g.Unit, OK: true}
-		case g.Unit == "text":
-			return Found{Unit: g.Unit, NA: "a text, not a number"}
-		default:
-			return Found{Unit: g.Unit, NA: reason(g.NA)}
-		}
+		return Known(f, g)
 	}
 	if s := FindSeries(f, object, series); s != nil {
 		return Statistic(s, statistic)
 	}
 	return Found{NA: notMeasured}
+}
+
+// Known is what a figure of f says. A count of packets of a run that reached no cycle is
+// unknown, whatever the figure holds: 0 missed of 0 is not "0 missed".
+func Known(f *bench.File, g *bench.Figure) Found {
+	switch {
+	case g.Unit == "text":
+		return Found{Unit: g.Unit, NA: "a text, not a number"}
+	case g.Value == nil:
+		return Found{Unit: g.Unit, NA: reason(g.NA)}
+	case f.Phase.Ran == 0 && counted(g):
+		return Found{Unit: g.Unit, NA: "no cycle was measured"}
+	}
+	return Found{Value: *g.Value, Unit: g.Unit, OK: true}
+}
+
+// counted tells the figures that count cycles.
+func counted(g *bench.Figure) bool {
+	return g.Series == "packets" && g.Statistic != "expected" || g.Series == "missed" || g.Series == "late"
 }
 
 // FindSeries returns the series of that name, or nil; an empty object matches every object.

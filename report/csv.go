@@ -26,7 +26,7 @@ func CSV(w io.Writer, f bench.File) error {
 		}
 		value := g.Text
 		if g.Unit != "text" {
-			value = number(g.Value)
+			value = number(judge.Known(&f, &g))
 		}
 		rows = append(rows, []string{g.Suite, g.Object, g.Series, g.Statistic, value, g.Unit})
 	}
@@ -42,15 +42,12 @@ func CSV(w io.Writer, f bench.File) error {
 func seriesRows(s *bench.Series) [][]string {
 	var rows [][]string
 	for _, statistic := range seriesStatistics() {
-		r, value := judge.Statistic(s, statistic), ""
-		if r.OK {
-			value = number(&r.Value)
-		}
+		r := judge.Statistic(s, statistic)
 		unit := r.Unit
 		if unit == "" { // a quantile that this series does not have
 			unit = s.Unit
 		}
-		rows = append(rows, []string{s.Suite, s.Object, s.Name, statistic, value, unit})
+		rows = append(rows, []string{s.Suite, s.Object, s.Name, statistic, number(r), unit})
 	}
 	return rows
 }
@@ -58,9 +55,9 @@ func seriesRows(s *bench.Series) [][]string {
 // seriesStatistics are the statistics that every series has.
 func seriesStatistics() []string { return bench.Statistics("execution_time") }
 
-func number(v *float64) string {
-	if v == nil {
+func number(f judge.Found) string {
+	if !f.OK {
 		return ""
 	}
-	return strconv.FormatFloat(*v, 'f', -1, 64)
+	return strconv.FormatFloat(f.Value, 'f', -1, 64)
 }

@@ -42,9 +42,7 @@ func packets(p *printer, f *bench.File) {
 		add(r.label, get("packets", r.series), false, "")
 	}
 	p.table([]string{"cycles", "count", "share", "causes"}, map[int]tw.Align{3: tw.AlignLeft}, body)
-	for i, why := range reasons {
-		p.item(fmt.Sprintf("[%d] n/a: ", i+1), why)
-	}
+	reasons.printNA(p)
 }
 
 // causesOf lists the causes that occurred, and those that are not known.

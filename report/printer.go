@@ -68,3 +68,10 @@ func (f *footnotes) print(p *printer) {
 		p.item(fmt.Sprintf("[%d] ", i+1), s)
 	}
 }
+
+// printNA writes the notes as the reasons of cells that are n/a.
+func (f *footnotes) printNA(p *printer) {
+	for i, s := range *f {
+		p.item(fmt.Sprintf("[%d] n/a: ", i+1), s)
+	}
+}

@@ -118,8 +118,7 @@ func processFigures(f *bench.File, process, series string) string {
 		if g.Object != process || g.Series != series {
 			continue
 		}
-		v, unit, na, ok := judge.Lookup(*f, process, series, g.Statistic)
-		parts = append(parts, g.Statistic+" "+found(judge.Found{Value: v, Unit: unit, NA: na, OK: ok}))
+		parts = append(parts, g.Statistic+" "+found(judge.Known(f, g)))
 	}
 	if len(parts) == 0 {
 		return "n/a: not in this result"
@@ -141,8 +140,7 @@ func others(p *printer, f *bench.File) {
 		}
 		value := g.Text
 		if g.Unit != "text" {
-			v, unit, na, ok := judge.Lookup(*f, g.Object, g.Series, g.Statistic)
-			value = found(judge.Found{Value: v, Unit: unit, NA: na, OK: ok})
+			value = found(judge.Known(f, g))
 		}
 		body = append(body, []string{g.Object, g.Series + "." + g.Statistic, value})
 	}

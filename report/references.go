@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
@@ -51,7 +50,7 @@ func readReferenceFile(fsys fs.FS, name string) ([]bench.Reference, error) {
 	r.FieldsPerRecord = -1
 	head, err := r.Read()
 	if err != nil {
-		return nil, fmt.Errorf("%s:1: no head line: %w", path.Base(name), err)
+		return nil, fmt.Errorf("%s:1: no head line: %w", name, err)
 	}
 	if !slices.Equal(head, referenceColumns()) {
 		return nil, fmt.Errorf("%s:1: the columns are %q; write %q", name, strings.Join(head, ","), strings.Join(referenceColumns(), ","))
@@ -64,8 +63,11 @@ func readReferenceFile(fsys fs.FS, name string) ([]bench.Reference, error) {
 		if errors.Is(err, io.EOF) {
 			return out, errors.Join(errs...)
 		}
+		if bad := (*csv.ParseError)(nil); errors.As(err, &bad) {
+			return out, errors.Join(append(errs, fmt.Errorf("%s:%d: %w; nothing after it was read", name, bad.Line, bad.Err))...)
+		}
 		if err != nil {
-			return out, errors.Join(append(errs, fmt.Errorf("%s: %w", name, err))...)
+			return out, errors.Join(append(errs, fmt.Errorf("read the reference file %s: %w", name, err))...)
 		}
 		line, _ := r.FieldPos(0)
 		ref, err := reference(fields)
@@ -102,14 +104,14 @@ func reference(fields []string) (bench.Reference, error) {
 		}
 	}
 	if !slices.Contains(bench.Statistics(r.Series), r.Statistic) {
-		return r, fmt.Errorf("no figure is called %s.%s; nearest series: %s", r.Series, r.Statistic,
-			strings.Join(bench.Nearest(r.Series, bench.SeriesNames()), ", "))
+		return r, fmt.Errorf("no figure is called %s.%s; use the names at the end of metrics.md", r.Series, r.Statistic)
 	}
 	_, err := judge.Published(r)
 	return r, err
 }
 
-// References lists the vendors' figures: the verb references.
+// References lists the vendors' figures, each with its word of comparability for either
+// plc.host: the verb references.
 func References(w io.Writer, refs []bench.Reference) error {
 	p := &printer{w: w}
 	for i, group := range publications(refs) {
@@ -126,11 +128,10 @@ func References(w io.Writer, refs []bench.Reference) error {
 		var rows [][]string
 		for _, r := range group {
 			mark := notes.mark(r.Why)
-			rows = append(rows, []string{r.Row + unitOf(r), r.Value, r.Series + "." + r.Statistic,
-				r.ComparableServer, r.ComparableClient, mark})
+			rows = append(rows, []string{r.Row + unitOf(r), r.Value, r.ComparableServer, r.ComparableClient, mark})
 		}
-		p.table([]string{"Row", "value", "our figure", "plc: server", "plc: client", "why"},
-			map[int]tw.Align{2: tw.AlignLeft, 3: tw.AlignLeft, 4: tw.AlignLeft, 5: tw.AlignLeft}, rows)
+		p.table([]string{"Row", "value", "comparable: server", "client", "why"},
+			map[int]tw.Align{2: tw.AlignLeft, 3: tw.AlignLeft, 4: tw.AlignLeft}, rows)
 		p.line("")
 		notes.print(p)
 	}

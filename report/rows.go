@@ -16,6 +16,7 @@ type row struct{ label, series string }
 // fullRows are the rows of metrics.md with their defining instants.
 func fullRows() []row {
 	return []row{
+		{"Control cycle  W(k)-W(k-1)", "control_cycle_period"},
 		{"Start latency  W-S", "start_latency"},
 		{"Calculation time  C1-C0", "calculation_time"},
 		{"Execution time  X-S", "execution_time"},
@@ -93,9 +94,7 @@ func quantileTable(p *printer, f *bench.File, list []row) {
 		body = append(body, cells)
 	}
 	p.table(append([]string{"Row"}, statistics...), map[int]tw.Align{}, body)
-	for i, why := range reasons {
-		p.item(fmt.Sprintf("[%d] n/a: ", i+1), why)
-	}
+	reasons.printNA(p)
 	for _, line := range below {
 		p.line("%s", line)
 	}

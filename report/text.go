@@ -17,7 +17,7 @@ import (
 // and where the result lies. v must be judge.Judge(f).
 func Text(w io.Writer, f bench.File, v judge.Verdict, refs []bench.Reference) error {
 	p := &printer{w: w}
-	p.item(string(v.Outcome)+": ", v.Text)
+	p.line("%s: %s", v.Outcome, v.Text) // one line, however long: scripts read it
 	validity(p, &f, &v)
 	budgets(p, &v)
 	vendor(p, &f, refs)
@@ -44,9 +44,21 @@ func validity(p *printer, f *bench.File, v *judge.Verdict) {
 	p.item(word+", ", fmt.Sprintf("%s; %s: plc.host %s, cycle %s, %s %s iterations, %d monitored item(s), %s of %s cycles",
 		complete, orNA(f.Plan.Name), t.Host, judge.Span(t.Interval), t.Workload, judge.Group(iterations(f)),
 		f.Plan.OPCUA.Items, judge.Span(f.Plan.Duration), judge.Group(f.Plan.Cycles)))
+	granted(p, f)
 	for _, r := range v.Reasons {
 		p.item("  - ", r)
 	}
+}
+
+// granted says what the server made of our requests, beside what was asked.
+func granted(p *printer, f *bench.File) {
+	a, o := f.Attained, f.Plan.OPCUA
+	if a.PublishingInterval == 0 && a.QueueSize == 0 {
+		p.line("granted: n/a: no subscription was made")
+		return
+	}
+	p.item("granted: ", fmt.Sprintf("publishing interval %g ms (asked %g), sampling interval %g ms (asked %g), queue size %d (asked %d)",
+		a.PublishingInterval, o.PublishingInterval.Seconds()*1e3, a.SamplingInterval, o.SamplingInterval.Seconds()*1e3, a.QueueSize, o.QueueSize))
 }
 
 // iterations are those that ran; the plan holds 0 while auto has not found any.
@@ -74,13 +86,13 @@ func budgets(p *printer, v *judge.Verdict) {
 	p.table([]string{"budget", "measured", "margin", "outcome"}, map[int]tw.Align{3: tw.AlignLeft}, body)
 	said := map[string]bool{}
 	for _, b := range v.Budgets {
-		switch {
-		case b.Why == "":
-		case b.Found.OK && !said[b.Why]: // withheld from all for one reason
-			p.item("inconclusive: ", b.Why)
-			said[b.Why] = true
-		case !b.Found.OK:
-			p.item("inconclusive: ", b.Budget.Text+": "+b.Why)
+		why := b.Why
+		if why != "" && v.Valid && v.Complete { // else one reason withholds all
+			why = b.Budget.Text + ": " + why
+		}
+		if why != "" && !said[why] {
+			p.item("inconclusive: ", why)
+			said[why] = true
 		}
 	}
 }

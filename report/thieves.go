@@ -40,9 +40,7 @@ func thieves(p *printer, f *bench.File) {
 		body = append(body, cells)
 	}
 	p.table([]string{"thief", "lost", "share", "meaning"}, map[int]tw.Align{3: tw.AlignLeft}, body)
-	for i, why := range reasons {
-		p.item(fmt.Sprintf("[%d] n/a: ", i+1), why)
-	}
+	reasons.printNA(p)
 }
 
 // abnormal prints the first abnormal cycles one by one.
@@ -86,5 +84,9 @@ func thiefOf(t bench.Thieves) string {
 	if biggest.Lost == nil {
 		return "none"
 	}
-	return fmt.Sprintf("%s %s µs", biggest.Name, micros(float64(*biggest.Lost), 1))
+	name := fmt.Sprintf("%s %s µs", biggest.Name, micros(float64(*biggest.Lost), 1))
+	if t.Fault == nil && t.Faults > 0 { // their time is in rest
+		name += fmt.Sprintf(" (%s page faults)", judge.Group(t.Faults))
+	}
+	return name
 }

@@ -27,16 +27,16 @@ func vendor(p *printer, f *bench.File, refs []bench.Reference) {
 func vendorRows(f *bench.File, group []bench.Reference, notes *footnotes) [][]string {
 	var body [][]string
 	for _, b := range judge.Comparable(*f, group) {
-		body = append(body, []string{b.Reference.Row + unitOf(b.Reference), ourCell(b), b.Reference.Value, differenceCell(b, notes)})
+		body = append(body, []string{b.Reference.Row + unitOf(b.Reference), ourCell(b, notes), b.Reference.Value, differenceCell(b, notes)})
 	}
 	return body
 }
 
 // ourCell is this run's figure in the vendor's unit, whole as he prints it.
-func ourCell(b judge.Beside) string {
+func ourCell(b judge.Beside, notes *footnotes) string {
 	switch {
 	case !b.Found.OK:
-		return "n/a"
+		return "n/a " + notes.mark("n/a: "+b.Found.NA)
 	case b.Found.Unit == "ns":
 		return micros(b.Found.Value, 0)
 	}
@@ -48,17 +48,13 @@ func figureWhole(v float64) string { return fmt.Sprintf("%.0f", v) }
 
 func differenceCell(b judge.Beside, notes *footnotes) string {
 	if b.Word != judge.Yes {
-		why := b.Why
-		if !b.Found.OK && b.Word != judge.WordNA {
-			why = fmt.Sprintf("%s This run has no such figure: %s.", b.Why, b.Found.NA)
-		}
-		return b.Word + " " + notes.mark(b.Word+": "+why)
+		return b.Word + " " + notes.mark(b.Word+": "+b.Why)
 	}
 	switch b.Unit {
 	case "ns":
 		return signed(micros(b.Difference, 0))
 	case "share":
-		return fmt.Sprintf("%s points of the cycle (%.1f %% - %.1f %%)",
+		return fmt.Sprintf("%s points (%.1f %% - %.1f %% of T)",
 			signed(points(b)), b.Ours*100, b.Theirs*100)
 	}
 	return signed(figureWhole(b.Difference))
