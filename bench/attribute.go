@@ -3,15 +3,13 @@ package bench
 // Facts are what both ends' logs say about one grid index of the measuring phase. Instants
 // are on the receiver's clock; zero is "did not happen".
 type Facts struct {
-	Executed  bool // release k of the publisher was executed
-	Due       int64
-	Done      int64 // X(k)
-	NoRequest bool  // a value of k was due and no Publish request waited in release k
-	Slow      bool  // the connection's backlog was not empty in release k
+	Executed bool // release k of the publisher was executed
+	Due      int64
+	Done     int64 // X(k)
 
-	Sent       bool  // value k of every item left in a message that the log knows
+	Sent       bool  // value k left in a message that the log knows
+	Waited     bool  // it left in a later release than planned: no Publish request, or a slow reader
 	Before     int64 // P(k)
-	SentIn     int64 // release in which it left
 	Dropped    bool  // a value of k left a queue unsent
 	DroppedOne bool  // from a queue of size 1
 
@@ -60,7 +58,7 @@ func lateCause(f Facts, deadline, period int64) Cause {
 	switch {
 	case f.Executed && f.Done-f.Due > deadline:
 		return LateTask
-	case f.NoRequest || f.Slow:
+	case f.Waited:
 		return LatePublishRequest
 	case f.Sent && f.KernelExact && f.Kernel-f.Before > period/2:
 		return LateNetwork

@@ -179,11 +179,11 @@ type Release struct {
 // Thieves split the time that a release lost, ns (metrics.md, "Time thieves").
 type Thieves struct {
 	RunQueue *int64 `json:"run_queue"` // nil: schedstat not readable
-	Fault    int64  `json:"fault"`
+	Fault    *int64 `json:"fault"`
 	GC       int64  `json:"gc"`
 	Throttle int64  `json:"throttle"`
 	Rest     int64  `json:"rest"`
-	// Faults counts page faults; the kernel gives no time for them, so Fault is 0 and
-	// their time is in Rest unless it could be told apart.
+	// Faults counts page faults. The kernel gives no time for them: with faults, Fault is
+	// nil and their time is in Rest.
 	Faults int64 `json:"faults"`
 }

@@ -17,6 +17,12 @@ const (
 	NodePriority = "Priority"
 	// NodeItems is the number of monitored items the server carries (UInt32).
 	NodeItems = "Items"
-	// NodePlan is the server's plan as JSON (String), for a client started by hand.
+	// NodePlan is the server's Announcement as JSON (String), for a client started by hand.
 	NodePlan = "Plan"
 )
+
+// Announcement is what a server tells a client that did not come with it.
+type Announcement struct {
+	Plan Plan `json:"plan"`
+	Grid Grid `json:"grid"` // of the server's task, on the server's CLOCK_MONOTONIC
+}

@@ -149,3 +149,12 @@ func (s Switch) MarshalYAML() (any, error) {
 	}
 	return "off", nil
 }
+
+// Numbers writes every CPU by itself: "0,2,3".
+func (l CPUList) Numbers() string {
+	text := make([]string, len(l))
+	for i, c := range l {
+		text[i] = strconv.Itoa(c)
+	}
+	return strings.Join(text, ",")
+}

@@ -12,9 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peekBytes is how much of a message a Stamper shows: an OPC UA message header, secure
-// channel id, token, sequence number and request id are its first 24.
-const peekBytes = 64
+// peekBytes is how much of what lies unread a Stamper shows: the largest chunk of an OPC
+// UA connection (Part 6, 7.1.2: 65,535 bytes here), so that the reader of the look can
+// tell whether a message ends where the stamped bytes end.
+const peekBytes = 1 << 16
 
 // Stamper watches one TCP socket from an OS thread of its own and tells when the kernel
 // received what another goroutine is about to read. It only peeks: the reader loses
@@ -24,7 +25,7 @@ const peekBytes = 64
 //   - the reader was faster: the bytes are gone. Missed counts it if they went between
 //     the wake-up and the look; if they went before, epoll itself withdraws the event and
 //     nothing counts it. Only the user, who knows its messages, can count unstamped ones;
-//   - two arrivals in one event: the first message is shown, by the stamp of the last
+//   - two arrivals in one event: both are shown, by the stamp of the last
 //     (TCP coalesces, and the stamp moves with it);
 //   - an arrival while an older message is still unread: that older message is shown a
 //     second time, by a later stamp. Its first showing is the one to keep.
@@ -33,7 +34,7 @@ const peekBytes = 64
 // close the Stamper before the socket, or the peer will see no end.
 type Stamper struct {
 	sock, epfd, wake int // owned by the thread from NewStamper's return to done
-	sink             func(stamp int64, head []byte)
+	sink             func(stamp int64, unread []byte)
 	done             chan struct{} // closed when the loop has ended and the descriptors are closed
 	closing          sync.Once
 
@@ -49,10 +50,10 @@ type Stamper struct {
 
 // NewStamper enables stamps on the socket and starts the thread, at SCHED_FIFO and the
 // given priority, or as the process when that is 0. It returns when the thread watches.
-// sink runs on that thread and must be hot; head is valid until it returns; stamp is
+// sink runs on that thread and must be hot; unread is what lies in the socket, valid until it returns; stamp is
 // CLOCK_REALTIME in ns. On one CPU the thread needs a higher priority than the reader to
 // be first. Cold.
-func NewStamper(fd uintptr, priority int, sink func(stamp int64, head []byte)) (*Stamper, error) {
+func NewStamper(fd uintptr, priority int, sink func(stamp int64, unread []byte)) (*Stamper, error) {
 	if err := EnableRxStamps(fd); err != nil {
 		return nil, err
 	}

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"opcycle/bench"
@@ -78,11 +77,10 @@ type Starter struct {
 // start makes rings, starts a child of that kind and returns when it runs. cold.
 func (s Starter) start(kind string, p bench.Process, mode bench.RTMode, rings int) (*child, error) {
 	c := &child{name: p.Name, replies: make(chan opcua.Reply, 1), events: make(chan error, 4), exited: make(chan struct{})}
-	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	ours, theirs, err := rt.SocketPair()
 	if err != nil {
-		return nil, fmt.Errorf("start %s: socket pair: %w", p.Name, err)
+		return nil, fmt.Errorf("start %s: %w", p.Name, err)
 	}
-	ours, theirs := os.NewFile(uintptr(fds[0]), "control"), os.NewFile(uintptr(fds[1]), "control")
 	defer ours.Close()
 	defer theirs.Close()
 	conn, err := net.FileConn(ours)
@@ -96,7 +94,7 @@ func (s Starter) start(kind string, p bench.Process, mode bench.RTMode, rings in
 	// GOMAXPROCS=1 before the first real-time thread: see opcua.md, "Measured rules".
 	c.cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 	// A terminal's interrupt is for the conductor, which then stops its children.
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.cmd.SysProcAttr = rt.OwnGroup()
 	if err := c.share(rings); err != nil {
 		c.free()
 		return nil, err
@@ -207,8 +205,7 @@ func (c *child) stop() (opcua.Reply, error) {
 	select {
 	case <-c.exited:
 	case <-time.After(300 * time.Millisecond):
-		_ = c.cmd.Process.Signal(syscall.SIGCONT) // a stopped process dies at once, too
-		_ = c.cmd.Process.Kill()
+		rt.Kill(c.cmd.Process)
 		<-c.exited
 	}
 	return r, err
@@ -216,7 +213,7 @@ func (c *child) stop() (opcua.Reply, error) {
 
 // kill ends a child without a word.
 func (c *child) kill() {
-	_ = c.cmd.Process.Kill()
+	rt.Kill(c.cmd.Process)
 	<-c.exited
 }
 

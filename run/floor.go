@@ -10,6 +10,12 @@ import (
 	"opcycle/workloads/opcua"
 )
 
+// The kinds of the floor's two processes, beside bench.ProcessServer and ProcessClient.
+const (
+	FloorReceive = "floor-receive"
+	FloorSend    = "floor-send"
+)
+
 // floorPair is what the two floor processes of one phase measured.
 type floorPair struct {
 	wakeUp, transmit []int64
@@ -60,7 +66,7 @@ func (s *session) floorOnce(n int, length time.Duration) floorPair {
 	if !ok {
 		return floorPair{na: "no Publish response was seen whose size it could take"}
 	}
-	receiver, err := s.Starter.start("floor-receive", p.Client, p.RT, 0)
+	receiver, err := s.Starter.start(FloorReceive, p.Client, p.RT, 0)
 	if err != nil {
 		return floorPair{na: err.Error()}
 	}
@@ -73,7 +79,7 @@ func (s *session) floorOnce(n int, length time.Duration) floorPair {
 	if len(sender.TaskCPUs) > 0 {
 		sender.CPUs, sender.MaxProcs = sender.TaskCPUs, 1
 	}
-	from, err := s.Starter.start("floor-send", sender, p.RT, 0)
+	from, err := s.Starter.start(FloorSend, sender, p.RT, 0)
 	if err != nil {
 		return floorPair{na: err.Error()}
 	}

@@ -17,15 +17,14 @@ import (
 // Order is one line from the conductor to a measured process, answered by one Reply.
 type Order struct {
 	Do      string      `json:"do"`
-	Plan    *bench.Plan `json:"plan,omitempty"`     // start
-	Target  string      `json:"target,omitempty"`   // start, client: endpoint; start, floor: address
-	RTError string      `json:"rt_error,omitempty"` // start: why the process is not real-time
-	On      bool        `json:"on,omitempty"`       // hold
-	Grid    bench.Grid  `json:"grid"`               // task, floor
-	First   int64       `json:"first,omitempty"`    // task
-	Periods int         `json:"periods,omitempty"`  // floor
-	Bytes   int         `json:"bytes,omitempty"`    // floor
-	NS      int64       `json:"ns,omitempty"`       // calibrate: target
+	Plan    *bench.Plan `json:"plan,omitempty"`    // start
+	Target  string      `json:"target,omitempty"`  // start, client: endpoint; start, floor: address
+	On      bool        `json:"on,omitempty"`      // hold
+	Grid    bench.Grid  `json:"grid"`              // task, floor
+	First   int64       `json:"first,omitempty"`   // task
+	Periods int         `json:"periods,omitempty"` // floor
+	Bytes   int         `json:"bytes,omitempty"`   // floor
+	NS      int64       `json:"ns,omitempty"`      // calibrate: target
 }
 
 // The orders.

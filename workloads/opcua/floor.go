@@ -28,13 +28,13 @@ const floorWait = 5 * time.Second
 
 // FloorReceive is process B: it listens, tells its address, and answers the floor order
 // with the transmit times. cold around the measured loop.
-func FloorReceive(ctl *Control) error {
+func FloorReceive(ctl *Control, rtError string) error {
 	pr := (*process)(nil)
 	var ln *net.TCPListener
 	return serveOrders(ctl, func(o Order) (Reply, bool) {
 		switch o.Do {
 		case DoStart:
-			pr = prepare(floorProcess(*o.Plan, bench.ProcessClient), o.RTError)
+			pr = prepare(floorProcess(*o.Plan, bench.ProcessClient), rtError)
 			l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 			if err != nil {
 				return Reply{Error: fmt.Sprintf("floor: listen on loopback: %v", err)}, true
@@ -54,13 +54,13 @@ func FloorReceive(ctl *Control) error {
 }
 
 // FloorSend is process A: it connects, wakes on the grid and writes.
-func FloorSend(ctl *Control) error {
+func FloorSend(ctl *Control, rtError string) error {
 	pr := (*process)(nil)
 	var conn *net.TCPConn
 	return serveOrders(ctl, func(o Order) (Reply, bool) {
 		switch o.Do {
 		case DoStart:
-			pr = prepare(floorProcess(*o.Plan, bench.ProcessServer), o.RTError)
+			pr = prepare(floorProcess(*o.Plan, bench.ProcessServer), rtError)
 			c, err := net.DialTimeout("tcp", o.Target, floorWait)
 			if err != nil {
 				return Reply{Error: fmt.Sprintf("floor: connect to %s: %v", o.Target, err)}, true

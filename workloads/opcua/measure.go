@@ -23,12 +23,12 @@ const (
 const ServerRings = 1
 
 // Measure is the client process: it obeys the conductor's orders until stop or until the
-// conductor is gone. cold around the library's warm path.
-func Measure(ctl *Control, rings []*record.Ring) error {
+// conductor is gone. rtError says why the process is not real-time although it should be.
+func Measure(ctl *Control, rings []*record.Ring, rtError string) error {
 	if len(rings) != ClientRings {
 		return fmt.Errorf("client process: %d rings; it needs %d", len(rings), ClientRings)
 	}
-	m := &measure{ctl: ctl, rings: rings}
+	m := &measure{ctl: ctl, rings: rings, rtErr: rtError}
 	defer m.end()
 	return serveOrders(ctl, m.obey)
 }
@@ -98,10 +98,10 @@ func (m *measure) obey(o Order) (r Reply, last bool) {
 }
 
 func (m *measure) start(o Order) (Reply, error) {
-	m.plan, m.rtErr = *o.Plan, o.RTError
-	m.proc = prepare(m.plan.Client, o.RTError)
+	m.plan = *o.Plan
+	m.proc = prepare(m.plan.Client, m.rtErr)
 	cfg := client.ConfigOf(m.plan, o.Target)
-	if o.RTError != "" {
+	if m.rtErr != "" {
 		cfg.StamperPriority = 0
 	}
 	cfg.Arrivals, cfg.Writes = m.rings[RingArrivals], m.rings[RingWrites]

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"opcycle/bench"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// progress shows where a run is: a bar on a terminal, else a line per phase and one
+// every ten seconds of the measuring phase.
+type progress struct {
+	w     io.Writer
+	bar   *progressbar.ProgressBar // nil: no terminal
+	phase string
+	next  time.Time
+}
+
+// steps is the resolution of the bar.
+const steps = 1000
+
+func newProgress(w io.Writer, _ time.Duration) *progress {
+	p := &progress{w: w}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.bar = progressbar.NewOptions(steps, progressbar.OptionSetWriter(w), progressbar.OptionThrottle(200*time.Millisecond),
+			progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(false),
+			progressbar.OptionSetElapsedTime(true))
+	}
+	return p
+}
+
+// show is called by the conductor, at most ten times a second.
+func (p *progress) show(now bench.Progress) {
+	text := fmt.Sprintf("%-8s", now.Phase)
+	if now.Phase == bench.PhaseMeasure {
+		text = fmt.Sprintf("%-8s %d received, %d open", now.Phase, now.Packets, now.Missing)
+	}
+	if p.bar == nil {
+		p.line(now, text)
+		return
+	}
+	if now.Phase != p.phase {
+		p.phase = now.Phase
+		p.bar.Reset()
+	}
+	p.bar.Describe(text)
+	_ = p.bar.Set(int(min(max(now.Share, 0), 0.999) * steps)) // a bar that cannot draw stops nothing
+}
+
+func (p *progress) line(now bench.Progress, text string) {
+	if now.Phase == p.phase && (now.Phase != bench.PhaseMeasure || time.Now().Before(p.next)) {
+		return
+	}
+	p.phase, p.next = now.Phase, time.Now().Add(10*time.Second)
+	if now.Phase == bench.PhaseMeasure {
+		text = fmt.Sprintf("%s (%.0f %%)", text, 100*max(now.Share, 0))
+	}
+	fmt.Fprintln(p.w, text)
+}
+
+// end takes the bar off the terminal.
+func (p *progress) end() {
+	if p.bar != nil {
+		_ = p.bar.Finish()
+		_ = p.bar.Clear()
+	}
+}

@@ -1,0 +1,29 @@
+package rt
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// SocketPair is a connected pair of stream sockets, close-on-exec: one end for a child
+// (exec.Cmd.ExtraFiles), one to keep. Cold.
+//
+// https://man7.org/linux/man-pages/man2/socketpair.2.html
+func SocketPair() (ours, theirs *os.File, err error) {
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("socketpair: %w", err)
+	}
+	return os.NewFile(uintptr(fds[0]), "control"), os.NewFile(uintptr(fds[1]), "control"), nil
+}
+
+// OwnGroup puts a child into a process group of its own: a terminal's interrupt does not
+// reach it. Cold.
+func OwnGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// Kill ends a process at once, a stopped one too. Cold.
+func Kill(p *os.Process) {
+	_ = p.Signal(syscall.SIGCONT) // it may be gone already
+	_ = p.Kill()
+}

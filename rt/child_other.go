@@ -1,0 +1,17 @@
+//go:build !linux
+
+package rt
+
+import (
+	"os"
+	"syscall"
+)
+
+// SocketPair is Linux's alone.
+func SocketPair() (ours, theirs *os.File, err error) { return nil, nil, unsupported("socketpair") }
+
+// OwnGroup asks for nothing outside Linux.
+func OwnGroup() *syscall.SysProcAttr { return nil }
+
+// Kill ends a process at once.
+func Kill(p *os.Process) { _ = p.Kill() }

@@ -1,0 +1,95 @@
+package run
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Folder is the folder of one result. Every file in it comes by a temporary name and a
+// rename: what has its name is whole.
+type Folder struct {
+	Dir     string
+	records *os.File
+	buf     *bufio.Writer
+}
+
+// The files of a result.
+const (
+	ResultName  = "run.json"
+	RecordsName = "cycles.bin"
+)
+
+// Create makes the folder and, when records is true, opens the file for all records. A
+// folder that holds a result is refused: results are never overwritten.
+func Create(dir string, records bool) (*Folder, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make the folder of the result: %w; choose another with --out", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, ResultName)); err == nil {
+		return nil, fmt.Errorf("%s holds a result already; choose another folder with --out", dir)
+	}
+	f := &Folder{Dir: dir}
+	if !records {
+		return f, nil
+	}
+	t, err := os.CreateTemp(dir, "."+RecordsName+"-*")
+	if err != nil {
+		return nil, fmt.Errorf("open the file for all records: %w; choose another folder with --out", err)
+	}
+	f.records, f.buf = t, bufio.NewWriterSize(t, 1<<20)
+	return f, nil
+}
+
+// Records takes the records of the measuring phase; nil when they are not kept.
+func (f *Folder) Records() io.Writer {
+	if f.buf == nil {
+		return nil
+	}
+	return f.buf
+}
+
+// Save writes v as run.json and gives the records their name.
+func (f *Folder) Save(v any) (err error) {
+	if f.records != nil {
+		err = errors.Join(f.buf.Flush(), settle(f.records, filepath.Join(f.Dir, RecordsName)))
+		f.records = nil
+	}
+	t, terr := os.CreateTemp(f.Dir, "."+ResultName+"-*")
+	if terr != nil {
+		return errors.Join(err, fmt.Errorf("write the result: %w", terr))
+	}
+	enc := json.NewEncoder(t)
+	enc.SetIndent("", " ")
+	if werr := enc.Encode(v); werr != nil {
+		_, _ = t.Close(), os.Remove(t.Name())
+		return errors.Join(err, fmt.Errorf("write the result: %w", werr))
+	}
+	return errors.Join(err, settle(t, filepath.Join(f.Dir, ResultName)))
+}
+
+// Discard removes what was begun; the folder stays when it holds anything else.
+func (f *Folder) Discard() {
+	if f.records != nil {
+		_, _ = f.records.Close(), os.Remove(f.records.Name())
+		f.records = nil
+	}
+	_ = os.Remove(f.Dir) // fails when it is not empty, as it should
+}
+
+// settle makes t durable and gives it its name.
+func settle(t *os.File, name string) error {
+	err := errors.Join(t.Sync(), t.Chmod(0o644), t.Close())
+	if err == nil {
+		err = os.Rename(t.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(t.Name())
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}

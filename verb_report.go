@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+
+	"opcycle/configs"
+	"opcycle/report"
+
+	"github.com/spf13/cobra"
+)
+
+func reportVerb() *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "report FILE",
+		Short: "print a result again, from its file alone",
+		Long: `report prints what run printed, from run.json alone. Its exit code is the run's: 0 every
+budget passed, 1 a budget failed, 2 invalid, incomplete or inconclusive.
+
+  text   the vendor's table and everything below it
+  csv    one figure a line: suite,object,series,statistic,value,unit; times in ns,
+         unknown is empty`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if format != "text" && format != "csv" {
+				return fmt.Errorf("--format %q is not known; write text or csv", format)
+			}
+			return reportFile(args[0], format, cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "text", "text or csv")
+	return cmd
+}
+
+func referencesVerb() *cobra.Command {
+	return &cobra.Command{
+		Use:   "references",
+		Short: "list the vendors' published figures with source and conditions",
+		Long: `references lists every published figure that a report may stand beside, with vendor,
+product, platform, conditions and source, and whether it is comparable with a run of
+either topology. Cells that contradict each other are marked "inconsistent".`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			refs, err := report.ReadReferences(configs.References())
+			if err != nil {
+				return err
+			}
+			return report.References(cmd.OutOrStdout(), refs)
+		},
+	}
+}
