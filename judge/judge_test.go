@@ -192,27 +192,11 @@ func TestReasons(t *testing.T) {
 		change func(f *bench.File)
 		want   string
 	}{
-		{"publishing interval", func(f *bench.File) { f.Attained.PublishingInterval = 50 }, "publishing interval to 50ms, requested 10ms"},
-		{"sampling by exception", func(f *bench.File) { f.Attained.SamplingInterval = 11 }, "sampling interval to 11ms, requested 0"},
-		{"sampling asked", func(f *bench.File) { f.Plan.OPCUA.SamplingInterval = 5 * time.Millisecond }, "sampling interval to 0s, requested 5ms"},
-		{"sampling -1", func(f *bench.File) { f.Plan.OPCUA.SamplingInterval = -1 }, "requested −1"},
-		{"queue", func(f *bench.File) { f.Attained.QueueSize = 1 }, "queue size to 1, requested 10"},
-		{"clock", func(f *bench.File) { f.Phase.WallMoved = -1500 }, "moved by -1.5 µs"},
-		{"reconnect", func(f *bench.File) {
-			set(f, "packets", "missed", "1", 2)
-			set(f, "packets", "on_time", "1", 5998)
-			set(f, "missed", "reconnect", "1", 2)
-		}, "reconnect inside the measuring phase cost 2 cycles"},
+		{"recorded", func(f *bench.File) { f.Invalid = []string{"suspended for 3 s"} }, "suspended for 3 s"},
+		{"nothing measured", func(f *bench.File) { f.Figures = nil }, "no cycle was measured"},
+		{"nothing measured, and why", func(f *bench.File) { f.Figures, f.Invalid = nil, []string{"no connection"} }, "no connection"},
 		{"counts", func(f *bench.File) { set(f, "packets", "on_time", "1", 5998) }, "do not add up: on time 5998"},
 		{"causes", func(f *bench.File) { set(f, "missed", "unknown", "1", 1) }, "causes do not add up: 1 of 0 missed"},
-		{"memory", func(f *bench.File) {
-			f.Plan.RT = bench.RTRequire
-			f.Processes = []bench.ProcessInfo{{Name: "client", Threads: []bench.ThreadInfo{{Role: "runtime", Policy: "SCHED_FIFO"}}}}
-		}, "locked memory of the client"},
-		{"policy", func(f *bench.File) {
-			f.Plan.RT = bench.RTRequire
-			f.Processes = []bench.ProcessInfo{{Name: "server", Locked: true, Threads: []bench.ThreadInfo{{Role: "plc", Policy: "SCHED_OTHER"}}}}
-		}, "SCHED_FIFO for the plc thread of the server (it is SCHED_OTHER)"},
 	}
 	if r := Reasons(testFile(6000)); len(r) != 0 {
 		t.Fatalf("a clean run is invalid: %q", r)

@@ -155,7 +155,7 @@ func frame(sc scenario) bench.File {
 		Processes: []bench.ProcessInfo{
 			{Name: "server", MaxProcs: 1, Locked: true, CState: "held at 0 µs", GOGC: "off",
 				Threads: []bench.ThreadInfo{thread("plc", 80, 0), thread("runtime", 45, 0), thread("runtime", 45, 0)}},
-			{Name: "client", MaxProcs: 1, LockError: "RLIMIT_MEMLOCK is 64 KiB", CState: "held at 0 µs", GOGC: "off",
+			{Name: "client", MaxProcs: 1, LockError: "mlockall: RLIMIT_MEMLOCK is 64 KiB; run with --ulimit memlock=-1", CState: "held at 0 µs", GOGC: "off",
 				Threads: []bench.ThreadInfo{thread("runtime", 48, 1), thread("runtime", 48, 1)}}},
 		Phase:    bench.Phase{Grid: bench.Grid{Period: testT}, First: testFirst, N: sc.n, Ran: sc.ran, Clock: "common"},
 		Attained: bench.Attained{PublishingInterval: 10, QueueSize: 10, Iterations: 10001}}
@@ -203,9 +203,12 @@ func figures(sc scenario, f *bench.File) []bench.Figure {
 	for _, p := range f.Processes {
 		add(p.Name, "gc_pause", "count", "1", 0)
 		add(p.Name, "allocations", "count", "1", 61_234)
+		add(p.Name, "allocations", "per_packet", "1", 10.2057)
 		add(p.Name, "context_switches", "count", "1", 12_010)
 		na(p.Name, "page_faults", "count", "1", "getrusage failed")
 	}
+	add("task", "migrations", "count", "1", 0)
+	add("item", "packets", "unstamped", "1", 2)
 	add("client", "writes", "sent", "1", ran)
 	return out
 }

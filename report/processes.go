@@ -2,7 +2,9 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/olekukonko/tablewriter/tw"
 
@@ -28,10 +30,15 @@ func processes(p *printer, f *bench.File) {
 		align[i+1] = tw.AlignLeft
 	}
 	var body [][]string
+	var notes footnotes
 	add := func(label string, cell func(q *bench.ProcessInfo) string) {
 		cells := []string{label}
 		for i := range f.Processes {
-			cells = append(cells, cell(&f.Processes[i]))
+			text := cell(&f.Processes[i])
+			if utf8.RuneCountInString(text) > processCell {
+				text = notes.mark(text)
+			}
+			cells = append(cells, text)
 		}
 		body = append(body, cells)
 	}
@@ -42,9 +49,10 @@ func processes(p *printer, f *bench.File) {
 	add("memory locked", lockedCell)
 	add("C-states", func(q *bench.ProcessInfo) string { return orNA(q.CState) })
 	add("GOGC", func(q *bench.ProcessInfo) string { return orNA(q.GOGC) })
-	for _, s := range []row{{"collector pauses", "gc_pause"}, {"allocations", "allocations"}, {"context switches", "context_switches"},
-		{"page faults", "page_faults"}, {"migrations", "migrations"}} {
-		add(s.label, func(q *bench.ProcessInfo) string { return processFigures(f, q.Name, s.series) })
+	for _, s := range processRows() {
+		for _, statistic := range statisticsOf(f, s.series) {
+			add(s.label+", "+statistic, func(q *bench.ProcessInfo) string { return processFigure(f, q.Name, s.series, statistic) })
+		}
 	}
 	add("ended", func(q *bench.ProcessInfo) string {
 		if q.Error == "" {
@@ -53,6 +61,16 @@ func processes(p *printer, f *bench.File) {
 		return q.Error
 	})
 	p.table(head, align, body)
+	notes.print(p)
+}
+
+// processCell is the longest text in a cell; what is longer stands below the table.
+const processCell = 34
+
+// processRows are the series of a process.
+func processRows() []row {
+	return []row{{"collector pauses", "gc_pause"}, {"allocations", "allocations"}, {"context switches", "context_switches"},
+		{"page faults", "page_faults"}, {"migrations", "migrations"}, {"CPU time", "cpu"}, {"memory", "memory"}}
 }
 
 func lockedCell(q *bench.ProcessInfo) string {
@@ -110,42 +128,22 @@ func threads(q *bench.ProcessInfo, role string) string {
 	return strings.Join(order, "; ")
 }
 
-// processFigures are all figures of one series of a process: "count 3, sum 120.1 µs".
-func processFigures(f *bench.File, process, series string) string {
-	var parts []string
+// statisticsOf are the statistics that any process has of a series, in their order.
+func statisticsOf(f *bench.File, series string) []string {
+	var out []string
 	for i := range f.Figures {
-		g := &f.Figures[i]
-		if g.Object != process || g.Series != series {
-			continue
+		if g := &f.Figures[i]; g.Series == series && isProcess(f, g.Object) && !slices.Contains(out, g.Statistic) {
+			out = append(out, g.Statistic)
 		}
-		parts = append(parts, g.Statistic+" "+found(judge.Known(f, g)))
 	}
-	if len(parts) == 0 {
-		return "n/a: not in this result"
-	}
-	return strings.Join(parts, ", ")
+	return out
 }
 
-// others prints figures that no part above knows: what is counted is printed.
-func others(p *printer, f *bench.File) {
-	known := map[string]bool{}
-	for _, s := range bench.SeriesNames() {
-		known[s] = true
-	}
-	var body [][]string
-	for i := range f.Figures {
-		g := &f.Figures[i]
-		if known[g.Series] {
-			continue
-		}
-		value := g.Text
-		if g.Unit != "text" {
-			value = found(judge.Known(f, g))
-		}
-		body = append(body, []string{g.Object, g.Series + "." + g.Statistic, value})
-	}
-	if len(body) > 0 {
-		p.section("Further counters")
-		p.table([]string{"object", "figure", "value"}, map[int]tw.Align{1: tw.AlignLeft}, body)
-	}
+func isProcess(f *bench.File, name string) bool {
+	return slices.ContainsFunc(f.Processes, func(q bench.ProcessInfo) bool { return q.Name == name })
+}
+
+func processFigure(f *bench.File, process, series, statistic string) string {
+	v, unit, na, ok := judge.Lookup(*f, process, series, statistic)
+	return found(judge.Found{Value: v, Unit: unit, NA: na, OK: ok})
 }
