@@ -124,10 +124,7 @@ func finish(folder *run.Folder, file bench.File, stdout io.Writer) error {
 		return err
 	}
 	path := filepath.Join(folder.Dir, run.ResultName)
-	if err := reportFile(path, "text", stdout); err != nil {
-		return err
-	}
-	return nil
+	return reportFile(path, "text", stdout)
 }
 
 // planOf reads profile and flags and resolves them on this machine.
@@ -190,9 +187,6 @@ func reportFile(path, format string, stdout io.Writer) error {
 		var refs []bench.Reference
 		if refs, err = report.ReadReferences(configs.References()); err == nil {
 			err = report.Text(stdout, file, v, refs)
-		}
-		if err == nil {
-			_, err = fmt.Fprintf(stdout, "\nresult: %s\n", path)
 		}
 	}
 	if err != nil {

@@ -23,6 +23,7 @@ const (
 
 // Announcement is what a server tells a client that did not come with it.
 type Announcement struct {
-	Plan Plan `json:"plan"`
-	Grid Grid `json:"grid"` // of the server's task, on the server's CLOCK_MONOTONIC
+	Plan   Plan        `json:"plan"`
+	Grid   Grid        `json:"grid"`   // of the server's task, on the server's CLOCK_MONOTONIC
+	Server ProcessInfo `json:"server"` // boot id, time namespace and clock source tell whether that clock is the client's
 }

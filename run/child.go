@@ -39,6 +39,7 @@ type child struct {
 	mu      sync.Mutex
 	replies chan opcua.Reply
 	events  chan error    // the child's unasked word, or its end
+	heard   chan struct{} // closed when its socket has ended: no reply comes after
 	exited  chan struct{} // closed when it has ended and was waited for
 	state   error         // how it ended; read after exited
 }
@@ -76,7 +77,7 @@ type Starter struct {
 
 // start makes rings, starts a child of that kind and returns when it runs. cold.
 func (s Starter) start(kind string, p bench.Process, mode bench.RTMode, rings int) (*child, error) {
-	c := &child{name: p.Name, replies: make(chan opcua.Reply, 1), events: make(chan error, 4), exited: make(chan struct{})}
+	c := &child{name: p.Name, replies: make(chan opcua.Reply, 1), events: make(chan error, 4), heard: make(chan struct{}), exited: make(chan struct{})}
 	ours, theirs, err := rt.SocketPair()
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", p.Name, err)
@@ -144,6 +145,7 @@ func (c *child) wait() {
 
 // listen takes replies and events apart. It ends with the socket.
 func (c *child) listen() {
+	defer close(c.heard)
 	for {
 		r, err := c.ctl.Receive(time.Time{})
 		if err != nil {
@@ -158,8 +160,7 @@ func (c *child) listen() {
 		}
 		select {
 		case c.replies <- r:
-		case <-c.exited:
-			return
+		default: // nobody waits any more: an order that took too long
 		}
 	}
 }
@@ -175,17 +176,27 @@ func (c *child) order(ctx context.Context, o opcua.Order, limit time.Duration) (
 	defer timer.Stop()
 	select {
 	case r := <-c.replies:
-		if r.Error != "" {
-			return r, errors.New(c.name + ": " + r.Error)
+		return c.told(r)
+	case <-c.heard: // its last word may have come with the end
+		select {
+		case r := <-c.replies:
+			return c.told(r)
+		default:
+			<-c.exited
+			return opcua.Reply{}, c.state
 		}
-		return r, nil
-	case <-c.exited:
-		return opcua.Reply{}, c.state
 	case <-ctx.Done():
 		return opcua.Reply{}, ctx.Err()
 	case <-timer.C:
 		return opcua.Reply{}, fmt.Errorf("%s: no answer to %s within %s", c.name, o.Do, limit)
 	}
+}
+
+func (c *child) told(r opcua.Reply) (opcua.Reply, error) {
+	if r.Error != "" {
+		return r, errors.New(c.name + ": " + r.Error)
+	}
+	return r, nil
 }
 
 // ended prefers how the child ended over the broken socket that shows it.

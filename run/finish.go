@@ -31,32 +31,38 @@ func (s *session) finish() {
 	s.results()
 }
 
-// stopBoth ends the client first: an orderly CloseSession needs the server. Both are
-// told at once so that the two limits do not add up.
+// stopBoth ends the client first: an orderly CloseSession needs the server. The server is
+// told soon after, so that the two limits do not add up.
 func (s *session) stopBoth() {
 	done := make(chan struct{})
-	var last [2]opcua.Reply
-	var errs [2]error
 	go func() {
 		defer close(done)
-		last[1], errs[1] = s.client.stop()
+		r, err := s.client.stop()
+		s.stopped(s.client, r, err)
 	}()
-	select {
-	case <-done:
-	case <-time.After(300 * time.Millisecond):
-	}
-	last[0], errs[0] = s.server.stop()
-	<-done
-	for i, c := range []*child{s.server, s.client} {
-		if errs[i] != nil {
-			s.file.Processes[i].Error = errs[i].Error()
-			if s.failed == nil {
-				s.warn("stop the " + c.name + ": " + errs[i].Error())
-			}
-			continue
+	if s.server != nil {
+		select {
+		case <-done:
+		case <-time.After(300 * time.Millisecond):
 		}
-		s.compare(i, last[i].Info)
+		r, err := s.server.stop()
+		<-done
+		s.stopped(s.server, r, err)
 	}
+	<-done
+}
+
+// stopped keeps what a process said at its end.
+func (s *session) stopped(c *child, r opcua.Reply, err error) {
+	i := slices.IndexFunc(s.file.Processes, func(p bench.ProcessInfo) bool { return p.Name == c.name })
+	if err != nil {
+		s.file.Processes[i].Error = err.Error()
+		if s.failed == nil {
+			s.warn("stop the " + c.name + ": " + err.Error())
+		}
+		return
+	}
+	s.compare(i, r.Info)
 }
 
 // compare keeps the last reading of a process's threads and tells when they moved.
@@ -137,7 +143,7 @@ func (s *session) validity() {
 			s.invalid(fmt.Sprintf("reconnect inside the measuring phase, after index %d", g.K-1))
 		}
 	}
-	for _, c := range []*child{s.server, s.client} {
+	for _, c := range s.children() {
 		for _, r := range c.rings {
 			if n := r.Lost(); n > 0 {
 				s.invalid(fmt.Sprintf("the record ring of the %s process overran: %d records are lost", c.name, n))
@@ -212,8 +218,17 @@ func (s *session) serverCounters(f *figures) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		f.count(bench.ProcessServer, "counters", name, a.Server[name]-b.Server[name])
+		n := a.Server[name]
+		if !slices.Contains(gauges(), name) {
+			n -= b.Server[name]
+		}
+		f.count(bench.ProcessServer, "counters", name, n)
 	}
+}
+
+// gauges are the server's counters that say how many there are, not how many there were.
+func gauges() []string {
+	return []string{"Connections", "Sessions", "Subscriptions", "MonitoredItems", "PublishWaiting", "BytesBound"}
 }
 
 func pausesOf(s *opcua.Snapshot) []opcua.Pause {

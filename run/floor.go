@@ -26,7 +26,7 @@ type floorPair struct {
 // bytes as a Publish response has, half a period away from the task's own grid.
 func (s *session) floor() error {
 	n := s.Plan.Floor
-	if n == 0 {
+	if n == 0 || s.server == nil { // somebody else's task cannot be held
 		return nil
 	}
 	length := time.Duration(n) * s.Plan.Task.Interval
@@ -51,7 +51,7 @@ func (s *session) floor() error {
 }
 
 func (s *session) hold(on bool) error {
-	for _, c := range []*child{s.server, s.client} {
+	for _, c := range s.children() {
 		if _, err := c.order(s.ctx, opcua.Order{Do: opcua.DoHold, On: on}, orderLimit); err != nil {
 			return err
 		}

@@ -30,21 +30,22 @@ type row struct {
 //
 // NB: one owner, the conductor's drain loop.
 type join struct {
-	rows   []row
-	next   int64 // lowest index that was not handed out
-	newest int64
-	gaps   []record.Gap
-	sub    int64 // subscription of the measuring client
-	client bool  // the client hosts the task
-	behind int64 // releases between a value and its message by plan: 1 with publish: start
-	emit   func(*row)
+	rows    []row
+	next    int64 // lowest index that was not handed out
+	newest  int64
+	gaps    []record.Gap
+	sub     int64 // subscription of the measuring client
+	client  bool  // the client hosts the task
+	foreign bool  // the server's log is not known
+	behind  int64 // releases between a value and its message by plan: 1 with publish: start
+	emit    func(*row)
 	// keepAlives of the subscription, by the server's log.
 	keepAlives int64
 	stray      int64 // records of indices that had been handed out already
 }
 
 func newJoin(first int64, sub uint32, task bench.Task, emit func(*row)) *join {
-	j := &join{rows: make([]row, joinRows), next: first, newest: first - 1, sub: int64(sub), client: task.Host == bench.HostClient, emit: emit}
+	j := &join{rows: make([]row, joinRows), start: first, next: first, newest: first - 1, sub: int64(sub), client: task.Host == bench.HostClient, emit: emit}
 	if task.Publish == bench.PublishStart {
 		j.behind = 1
 	}
@@ -57,7 +58,9 @@ func newJoin(first int64, sub uint32, task bench.Task, emit func(*row)) *join {
 // at is the row of k, or nil when k was handed out already or lies before the start.
 func (j *join) at(k int64) *row {
 	if k < j.next {
-		j.stray++
+		if k >= j.start {
+			j.stray++
+		}
 		return nil
 	}
 	for k-j.next >= joinRows {
@@ -162,7 +165,7 @@ func (j *join) facts(r *row, grid bench.Grid, wall int64, common bool) bench.Fac
 		Sent:   r.hasSent, Before: r.sent.Before,
 		Dropped: r.dropped, DroppedOne: r.droppedOne,
 		Arrived: r.arrived, Received: r.arrival.Received,
-		Disconnected: j.disconnected(r.k), ServerLog: true, CommonClock: common,
+		Disconnected: j.disconnected(r.k), ServerLog: !j.foreign, CommonClock: common,
 	}
 	if r.arrival.Kernel != 0 {
 		f.Kernel = r.arrival.Kernel - wall

@@ -22,6 +22,14 @@ type OPCUA struct {
 	Root     string               // where /proc and /sys are read below; "/" outside tests
 	Progress func(bench.Progress) // called at most ten times a second, may be nil
 	Records  io.Writer            // takes every record of the measuring phase as it is; may be nil
+	// Remote is the server of somebody else that the client measures; nil starts our own.
+	Remote *Remote
+}
+
+// Remote is a server that was started by hand.
+type Remote struct {
+	Endpoint string
+	bench.Announcement
 }
 
 // ErrInterrupted says that the run was ended from outside.
@@ -31,7 +39,7 @@ var ErrInterrupted = errors.New("interrupted")
 type session struct {
 	OPCUA
 	ctx            context.Context
-	server, client *child
+	server, client *child // server is nil with a Remote
 	file           bench.File
 	grid           bench.Grid // of the server's task
 	phase          bench.Phase
@@ -75,30 +83,51 @@ func (o OPCUA) Run(ctx context.Context) (bench.File, error) {
 // prepare starts both processes and connects them.
 func (s *session) prepare() error {
 	s.tell(bench.PhaseStart, -1)
-	p := s.Plan
-	var err error
-	if s.server, err = s.Starter.start(bench.ProcessServer, p.Server, p.RT, opcua.ServerRings); err != nil {
+	endpoint, server, err := s.prepareServer()
+	if err != nil {
 		return err
 	}
-	r, err := s.server.order(s.ctx, opcua.Order{Do: opcua.DoStart, Plan: &p}, orderLimit)
-	if err != nil {
-		return fmt.Errorf("start the server: %w", err)
-	}
-	s.grid = r.Grid
-	s.file.Processes = append(s.file.Processes, *r.Info)
 	s.tell(bench.PhaseConnect, -1)
+	p := s.Plan
 	if s.client, err = s.Starter.start(bench.ProcessClient, p.Client, p.RT, opcua.ClientRings); err != nil {
 		return err
 	}
-	c, err := s.client.order(s.ctx, opcua.Order{Do: opcua.DoStart, Plan: &p, Target: r.Endpoint}, orderLimit)
+	c, err := s.client.order(s.ctx, opcua.Order{Do: opcua.DoStart, Plan: &p, Target: endpoint}, orderLimit)
 	if err != nil {
 		return fmt.Errorf("start the client: %w", err)
 	}
 	s.file.Attained = c.Attained
 	s.file.Attained.Iterations = p.Task.Iterations
 	s.file.Processes = append(s.file.Processes, *c.Info)
-	s.file.Phase.Clock = commonClock(r.Info, c.Info)
+	s.file.Phase.Clock = commonClock(server, c.Info)
 	return s.required()
+}
+
+// prepareServer starts the server process, or takes the one that runs elsewhere.
+func (s *session) prepareServer() (endpoint string, info *bench.ProcessInfo, err error) {
+	if s.Remote != nil {
+		s.grid = s.Remote.Grid
+		return s.Remote.Endpoint, &s.Remote.Server, nil
+	}
+	p := s.Plan
+	if s.server, err = s.Starter.start(bench.ProcessServer, p.Server, p.RT, opcua.ServerRings); err != nil {
+		return "", nil, err
+	}
+	r, err := s.server.order(s.ctx, opcua.Order{Do: opcua.DoStart, Plan: &p}, orderLimit)
+	if err != nil {
+		return "", nil, fmt.Errorf("start the server: %w", err)
+	}
+	s.grid = r.Grid
+	s.file.Processes = append(s.file.Processes, *r.Info)
+	return r.Endpoint, r.Info, nil
+}
+
+// children are the processes of this run.
+func (s *session) children() []*child {
+	if s.server == nil {
+		return []*child{s.client}
+	}
+	return []*child{s.server, s.client}
 }
 
 // commonClock is "common" when both processes provably read one clock (metrics.md,
@@ -178,7 +207,7 @@ func (s *session) measure() error {
 	s.phase.WallOffset = wall.Offset
 	s.collect = newCollect(s.Plan, s.phase, s.phase.Clock == "common")
 	s.join = newJoin(s.phase.First-1, s.file.Attained.Subscription, s.Plan.Task, s.collect.take)
-	s.collect.join = s.join
+	s.collect.join, s.join.foreign = s.join, s.server == nil
 	end := s.grid.Due(s.phase.First + s.phase.N)
 	err := s.until(bench.PhaseMeasure, s.grid.Due(s.phase.First), end)
 	if err != nil { // cut by index, without the one that is under way
@@ -219,6 +248,9 @@ func (s *session) drain(limit time.Duration) {
 }
 
 func (s *session) snapshot(c *child) *opcua.Snapshot {
+	if c == nil {
+		return nil
+	}
 	r, err := c.order(context.WithoutCancel(s.ctx), opcua.Order{Do: opcua.DoSnapshot}, time.Second)
 	if err != nil {
 		s.warn("no snapshot of the " + c.name + ": " + err.Error())
@@ -235,6 +267,10 @@ func (s *session) wait(phase string, d time.Duration) error {
 }
 
 func (s *session) until(phase string, from, to int64) error {
+	var server chan error // stays silent with a Remote
+	if s.server != nil {
+		server = s.server.events
+	}
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -248,7 +284,7 @@ func (s *session) until(phase string, from, to int64) error {
 		select {
 		case <-s.ctx.Done():
 			return ErrInterrupted
-		case err := <-s.server.events:
+		case err := <-server:
 			return err
 		case err := <-s.client.events:
 			return err
@@ -264,10 +300,12 @@ func (s *session) pull() {
 	if s.join != nil {
 		server, client = s.join.server, s.arrived
 	}
-	s.server.rings[0].Drain(func(r *record.Record) {
-		s.live.packer.write(r, false, s.phase)
-		server(r)
-	})
+	if s.server != nil {
+		s.server.rings[opcua.RingTask].Drain(func(r *record.Record) {
+			s.live.packer.write(r, false, s.phase)
+			server(r)
+		})
+	}
 	for _, ring := range s.client.rings {
 		ring.Drain(func(r *record.Record) {
 			s.live.packer.write(r, true, s.phase)

@@ -73,7 +73,7 @@ func (s *serve) start(o Order) (Reply, error) {
 	}
 	period := p.Period()
 	grid := bench.Grid{Origin: rt.Now()/period*period + period, Period: period}
-	text, err := json.Marshal(bench.Announcement{Plan: p, Grid: grid})
+	text, err := json.Marshal(bench.Announcement{Plan: p, Grid: grid, Server: s.proc.info})
 	if err != nil {
 		return Reply{}, fmt.Errorf("the plan as JSON: %w", err)
 	}
