@@ -135,11 +135,11 @@ func (c *Channel) lock() bool {
 // unlock gives the turn back and sees to it that nothing handed over meanwhile is
 // stranded: who puts into the hand-off and finds the turn taken can rely on the
 // holder's look after this Store; with a backlog, on the flusher's. hot: the
-// loop ends because only one thread hands over.
+// loop ends because every round but the last drains, and only one thread hands over.
 func (c *Channel) unlock() {
 	for {
 		c.turn.Store(free)
-		if c.stalled.Load() || c.handoff.empty() || !c.turn.CompareAndSwap(free, taken) {
+		if c.handoff.empty() || c.stalled.Load() || c.ending.state.Load() != running || !c.turn.CompareAndSwap(free, taken) {
 			return
 		}
 		c.drain()

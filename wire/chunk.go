@@ -19,8 +19,8 @@ const (
 	intermediate  = 'C'
 	final         = 'F'
 	aborted       = 'A'
-	maxURL        = 4096 // Part 6, 7.1.2.3
-	wrapFrom      = math.MaxUint32 - 1024
+	maxURL        = 4096                  // Part 6, 7.1.2.3
+	wrapFrom      = math.MaxUint32 - 1024 // Part 6, 6.7.2.4
 	wrapBelow     = 1024
 	sizeOffset    = 4
 	channelOffset = 8
@@ -52,12 +52,12 @@ func put32(b []byte, v uint32) { binary.LittleEndian.PutUint32(b, v) }
 func putKind(b []byte, k kind) { copy(b, k[:]) }
 func follows(last, n uint32) bool {
 	// Part 6, 6.7.2.4: one more each time; after 4294966271 it may start again below 1024.
-	return (n == last+1 && last != math.MaxUint32) || (last >= wrapFrom-1 && n < wrapBelow)
+	return (n == last+1 && last != math.MaxUint32) || (last >= wrapFrom && n < wrapBelow)
 }
 
 // after is the sequence number that we send after last. hot.
 func after(last uint32) uint32 {
-	if last > wrapFrom-1 {
+	if last > wrapFrom {
 		return 1
 	}
 	return last + 1

@@ -70,7 +70,7 @@ type reception struct {
 
 // nextToken numbers tokens from 1 and leaves out the channel's own number. cold.
 func (r *reception) nextToken(channel uint32) uint32 {
-	if r.lastID++; r.lastID == channel || r.lastID == 0 {
+	for r.lastID++; r.lastID == channel || r.lastID == 0; {
 		r.lastID++
 	}
 	return r.lastID
