@@ -3,7 +3,6 @@ package judge
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"opcycle/bench"
@@ -32,11 +31,14 @@ type Beside struct {
 	Ours, Theirs float64
 }
 
-// Comparable says for every vendor row whether a difference may be printed, and which.
+// Comparable says for every vendor row of the file's suite whether a difference may be
+// printed, and which.
 func Comparable(f bench.File, refs []bench.Reference) []Beside {
 	var out []Beside
 	for _, r := range refs {
-		out = append(out, beside(&f, r, refs))
+		if r.Suite == f.Suite {
+			out = append(out, beside(&f, r, refs))
+		}
 	}
 	return out
 }
@@ -47,9 +49,9 @@ func beside(f *bench.File, r bench.Reference, refs []bench.Reference) Beside {
 	if b.Word != Yes {
 		return b
 	}
-	theirs, err := Published(r)
-	if err != nil {
-		b.Word, b.Why = "unknown", err.Error()
+	theirs := r.Number()
+	if !theirs.OK {
+		b.Word, b.Why = "unknown", fmt.Sprintf("The published value %q: %s.", r.Value, theirs.NA)
 		return b
 	}
 	if !b.Found.OK {
@@ -58,11 +60,11 @@ func beside(f *bench.File, r bench.Reference, refs []bench.Reference) Beside {
 	}
 	switch r.Series {
 	case "packets":
-		return b.packets(f, refs, theirs)
+		return b.packets(f, refs, theirs.Value)
 	case "calculation_time":
-		return b.share(f, refs, theirs)
+		return b.share(f, refs, theirs.Value)
 	}
-	b.Unit, b.Difference = b.Found.Unit, b.Found.Value-theirs
+	b.Unit, b.Difference = b.Found.Unit, b.Found.Value-theirs.Value
 	return b
 }
 
@@ -98,28 +100,13 @@ func (b Beside) share(f *bench.File, refs []bench.Reference, theirs float64) Bes
 	return b
 }
 
-// Published is the value of a vendor's row, in ns or as a count.
-func Published(r bench.Reference) (float64, error) {
-	v, err := strconv.ParseFloat(r.Value, 64)
-	if err != nil {
-		return 0, fmt.Errorf("the published value %q of %q is not a number", r.Value, r.Row)
-	}
-	switch r.Unit {
-	case "us":
-		return v * 1e3, nil
-	case "1":
-		return v, nil
-	}
-	return 0, fmt.Errorf("the unit %q of %q is not known; use us or 1", r.Unit, r.Row)
-}
-
 // published is another figure of the same publication as r.
 func published(r bench.Reference, refs []bench.Reference, series, statistic string) (float64, bool) {
 	for _, o := range refs {
 		if o.Series == series && o.Statistic == statistic && o.Vendor == r.Vendor &&
 			o.Product == r.Product && o.Platform == r.Platform && o.Conditions == r.Conditions {
-			v, err := Published(o)
-			return v, err == nil
+			n := o.Number()
+			return n.Value, n.OK
 		}
 	}
 	return 0, false

@@ -1,161 +1,199 @@
 package report
 
 import (
-	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/olekukonko/tablewriter/tw"
 
 	"opcycle/bench"
-	"opcycle/judge"
 )
 
-func referenceColumns() []string {
-	return []string{"vendor", "product", "platform", "row", "series", "statistic", "value", "unit", "conditions",
-		"source", "date", "comparable_server", "comparable_client", "why"}
-}
-
-// ReadReferences reads every *.csv at the root of fsys, in the order of their names. A
-// line that is not as it should be is an error with file and line; all are reported.
-func ReadReferences(fsys fs.FS) ([]bench.Reference, error) {
-	names, err := fs.Glob(fsys, "*.csv")
-	if err != nil {
-		return nil, fmt.Errorf("list the reference files: %w", err)
-	}
-	if len(names) == 0 {
-		return nil, errors.New("no reference file (*.csv) where the vendors' figures should be")
-	}
-	var out []bench.Reference
-	var errs []error
-	for _, name := range names {
-		refs, err := readReferenceFile(fsys, name)
-		out = append(out, refs...)
-		errs = append(errs, err)
-	}
-	return out, errors.Join(errs...)
-}
-
-func readReferenceFile(fsys fs.FS, name string) ([]bench.Reference, error) {
-	f, err := fsys.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("open the reference file %s: %w", name, err)
-	}
-	defer f.Close()
-	r := csv.NewReader(f)
-	r.FieldsPerRecord = -1
-	head, err := r.Read()
-	if err != nil {
-		return nil, fmt.Errorf("%s:1: no head line: %w", name, err)
-	}
-	if !slices.Equal(head, referenceColumns()) {
-		return nil, fmt.Errorf("%s:1: the columns are %q; write %q", name, strings.Join(head, ","), strings.Join(referenceColumns(), ","))
-	}
-	var out []bench.Reference
-	var errs []error
-	seen := map[string]int{}
-	for {
-		fields, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return out, errors.Join(errs...)
-		}
-		if bad := (*csv.ParseError)(nil); errors.As(err, &bad) {
-			return out, errors.Join(append(errs, fmt.Errorf("%s:%d: %w; nothing after it was read", name, bad.Line, bad.Err))...)
-		}
-		if err != nil {
-			return out, errors.Join(append(errs, fmt.Errorf("read the reference file %s: %w", name, err))...)
-		}
-		line, _ := r.FieldPos(0)
-		ref, err := reference(fields)
-		key := strings.Join([]string{ref.Vendor, ref.Product, ref.Platform, ref.Conditions, ref.Row}, "\x00")
-		if before, ok := seen[key]; ok && err == nil {
-			err = fmt.Errorf("row %q stands already in line %d; remove one", ref.Row, before)
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s:%d: %w", name, line, err))
-			continue
-		}
-		seen[key] = line
-		out = append(out, ref)
-	}
-}
-
-// reference checks one line.
-func reference(fields []string) (bench.Reference, error) {
-	if want := len(referenceColumns()); len(fields) != want {
-		return bench.Reference{}, fmt.Errorf("%d fields; write %d", len(fields), want)
-	}
-	for i, v := range fields {
-		if strings.TrimSpace(v) == "" {
-			return bench.Reference{}, fmt.Errorf("%s is empty; write \"not stated\" for what the vendor does not say", referenceColumns()[i])
-		}
-	}
-	r := bench.Reference{Vendor: fields[0], Product: fields[1], Platform: fields[2], Row: fields[3], Series: fields[4],
-		Statistic: fields[5], Value: fields[6], Unit: fields[7], Conditions: fields[8], Source: fields[9], Date: fields[10],
-		ComparableServer: fields[11], ComparableClient: fields[12], Why: fields[13]}
-	words := []string{judge.Yes, "topology", "definition", "inconsistent", "unknown"}
-	for _, w := range []string{r.ComparableServer, r.ComparableClient} {
-		if !slices.Contains(words, w) {
-			return r, fmt.Errorf("%q says nothing about comparability; write one of %s", w, strings.Join(words, ", "))
-		}
-	}
-	if !slices.Contains(bench.Statistics(r.Series), r.Statistic) {
-		return r, fmt.Errorf("no figure is called %s.%s; use the names at the end of metrics.md", r.Series, r.Statistic)
-	}
-	_, err := judge.Published(r)
-	return r, err
-}
-
-// References lists the vendors' figures, each with its word of comparability for either
-// plc.host: the verb references.
+// References lists the published figures by suite and source, every table with its runs
+// side by side, the conditions of each run, and the word of comparability with a run of
+// ours (for either plc.host where a suite has one): the verb references.
 func References(w io.Writer, refs []bench.Reference) error {
 	p := &printer{w: w}
-	for i, group := range publications(refs) {
-		if i > 0 {
-			p.line("")
+	begun := false
+	for _, suite := range referenceSuites() {
+		of := slices.DeleteFunc(slices.Clone(refs), func(r bench.Reference) bool { return r.Suite != suite })
+		for _, source := range groups(of, func(r bench.Reference) string {
+			return strings.Join([]string{r.Vendor, r.Product, r.Source, r.Date}, "\x00")
+		}) {
+			if begun {
+				p.line("\n")
+			}
+			begun = true
+			first := source[0]
+			p.item(suite+": ", fmt.Sprintf("%s: %s", first.Vendor, first.Product))
+			p.item("source: ", fmt.Sprintf("%s; date: %s", first.Source, first.Date))
+			var t told
+			t.facts(p, source)
+			for _, table := range groups(source, func(r bench.Reference) string { return r.Table }) {
+				referenceTable(p, table, t)
+			}
 		}
-		first := group[0]
-		p.line("%s: %s", first.Vendor, first.Product)
-		p.item("platform: ", first.Platform)
-		p.item("conditions: ", first.Conditions)
-		p.item("source: ", fmt.Sprintf("%s; date: %s", first.Source, first.Date))
-		p.line("")
-		var notes footnotes
-		var rows [][]string
-		for _, r := range group {
-			mark := notes.mark(r.Why)
-			rows = append(rows, []string{r.Row + unitOf(r), r.Value, r.ComparableServer, r.ComparableClient, mark})
-		}
-		p.table([]string{"Row", "value", "comparable: server", "client", "why"},
-			map[int]tw.Align{2: tw.AlignLeft, 3: tw.AlignLeft, 4: tw.AlignLeft}, rows)
-		p.line("")
-		notes.print(p)
 	}
 	return p.err
 }
 
-// unitOf is the unit behind a row's name, as the vendor prints it.
-func unitOf(r bench.Reference) string {
-	if r.Unit == "us" {
-		return " (µs)"
+// told are the facts that a list has already printed for all rows below it.
+type told struct{ platform, conditions bool }
+
+// facts prints the platform and the conditions where all rows share them, once.
+func (t *told) facts(p *printer, rows []bench.Reference) {
+	if !t.platform && same(rows, func(r bench.Reference) string { return r.Platform }) {
+		p.item("platform: ", rows[0].Platform)
+		t.platform = true
 	}
-	return ""
+	if !t.conditions && same(rows, func(r bench.Reference) string { return r.Conditions }) {
+		p.item("conditions: ", rows[0].Conditions)
+		t.conditions = true
+	}
 }
 
-// publications groups rows that were published together, in the order of the first of each.
+// run is what remains to be said of one run.
+func (t told) run(r bench.Reference) string {
+	text := r.Run
+	if !t.platform {
+		text += "; " + r.Platform
+	}
+	if !t.conditions {
+		text += "; " + r.Conditions
+	}
+	return text
+}
+
+// referenceTable prints one published table: its figures as lines, its runs as columns.
+func referenceTable(p *printer, table []bench.Reference, t told) {
+	runs := groups(table, runKey)
+	p.line("")
+	p.item("table: ", table[0].Table)
+	t.facts(p, table)
+	var names []string
+	for i, run := range runs {
+		names = append(names, fmt.Sprintf("%d = %s", i+1, run[0].Run))
+	}
+	switch {
+	case len(runs) == 1:
+		p.item("run: ", t.run(runs[0][0]))
+	case t.platform && t.conditions:
+		p.item("runs: ", strings.Join(names, ", "))
+	default:
+		for i, run := range runs {
+			p.item(fmt.Sprintf("run %d: ", i+1), t.run(run[0]))
+		}
+	}
+	p.line("")
+	matrix(p, table, runs)
+}
+
+// matrix prints the values as they were published. The word and the sentence of a figure
+// stand at the end of its line; a cell that differs from its line has its own mark.
+func matrix(p *printer, table []bench.Reference, runs [][]bench.Reference) {
+	topologies := slices.ContainsFunc(table, func(r bench.Reference) bool { return r.ComparableServer != r.ComparableClient })
+	head, align := []string{"Row"}, map[int]tw.Align{}
+	for i := range runs {
+		head = append(head, fmt.Sprint(i+1))
+	}
+	if len(runs) == 1 {
+		head[1] = "value"
+	}
+	ends := []string{"comparable", "why"}
+	if topologies {
+		ends = []string{"comparable: server", "client", "why"}
+	}
+	for _, name := range ends {
+		align[len(head)] = tw.AlignLeft
+		head = append(head, name)
+	}
+	var notes footnotes
+	var body [][]string
+	for _, row := range groups(table, func(r bench.Reference) string { return r.Row }) {
+		line := usual(row)
+		ends := []string{line.ComparableServer, notes.mark(line.Why)}
+		if topologies {
+			ends = slices.Insert(ends, 1, line.ComparableClient)
+		}
+		cells := []string{line.Row + unitOf(line)}
+		for _, run := range runs {
+			cells = append(cells, referenceCell(row, runKey(run[0]), line, &notes))
+		}
+		body = append(body, append(cells, ends...))
+	}
+	p.table(head, align, body)
+	p.line("")
+	notes.print(p)
+}
+
+// referenceCell is the value of one run: n/a where its cell is blank in the source, empty
+// where the source has no such cell.
+func referenceCell(row []bench.Reference, run string, line bench.Reference, notes *footnotes) string {
+	i := slices.IndexFunc(row, func(r bench.Reference) bool { return runKey(r) == run })
+	if i < 0 {
+		return ""
+	}
+	r := row[i]
+	cell := r.Value
+	if cell == "" {
+		cell = "n/a"
+	}
+	if r.ComparableServer != line.ComparableServer || r.ComparableClient != line.ComparableClient || r.Why != line.Why {
+		cell += " " + notes.mark(r.ComparableServer+": "+r.Why)
+	}
+	return cell
+}
+
+// usual is the cell of a line whose sentence most of its cells share, the first of equals.
+func usual(row []bench.Reference) bench.Reference {
+	var best []bench.Reference
+	for _, g := range groups(row, func(r bench.Reference) string { return r.Why }) {
+		if len(g) > len(best) {
+			best = g
+		}
+	}
+	return best[0]
+}
+
+// same tells whether all rows have the same text.
+func same(rows []bench.Reference, text func(bench.Reference) string) bool {
+	return !slices.ContainsFunc(rows, func(r bench.Reference) bool { return text(r) != text(rows[0]) })
+}
+
+// unitOf is the unit behind a row's name, as the vendor prints it.
+func unitOf(r bench.Reference) string {
+	switch {
+	case r.Unit == "1", r.Unit == "text", strings.EqualFold(r.Unit, r.Row):
+		return ""
+	case r.Unit == "us":
+		return " (µs)"
+	}
+	return " (" + r.Unit + ")"
+}
+
+func runKey(r bench.Reference) string {
+	return strings.Join([]string{r.Run, r.Platform, r.Conditions}, "\x00")
+}
+
+// publications groups rows that were published together.
 func publications(refs []bench.Reference) [][]bench.Reference {
+	return groups(refs, func(r bench.Reference) string {
+		return strings.Join([]string{r.Suite, r.Vendor, r.Product, r.Platform, r.Conditions}, "\x00")
+	})
+}
+
+// groups puts rows with the same key together, in the order of the first of each.
+func groups(refs []bench.Reference, key func(bench.Reference) string) [][]bench.Reference {
 	var out [][]bench.Reference
 	at := map[string]int{}
 	for _, r := range refs {
-		key := strings.Join([]string{r.Vendor, r.Product, r.Platform, r.Conditions}, "\x00")
-		i, ok := at[key]
+		k := key(r)
+		i, ok := at[k]
 		if !ok {
 			i = len(out)
-			at[key] = i
+			at[k] = i
 			out = append(out, nil)
 		}
 		out[i] = append(out[i], r)

@@ -9,11 +9,14 @@ import (
 	"opcycle/judge"
 )
 
-// vendor prints the vendor's table: his rows in his order and units, this run and him side
-// by side, and a difference only where both measured the same thing.
+// vendor prints the vendor's table of the file's suite: his rows in his order and units,
+// this run and him side by side, and a difference only where both measured the same thing.
 func vendor(p *printer, f *bench.File, refs []bench.Reference) {
 	for _, group := range publications(refs) {
 		first := group[0]
+		if first.Suite != f.Suite {
+			continue
+		}
 		p.section(fmt.Sprintf("Beside the vendor (%s, %s)", first.Vendor, first.Product))
 		var notes footnotes
 		body := vendorRows(f, group, &notes)

@@ -35,7 +35,7 @@ func TestVendorTableCellByCell(t *testing.T) {
 	for _, name := range []string{"clean", "client"} {
 		f := scenarioFile(t, name)
 		report := text(t, f)
-		lines, refs := tableOf(t, report), shipped(t)
+		lines, refs := tableOf(t, report), shippedOf(t, f.Suite)
 		if len(lines) != len(refs) || len(refs) != 16 {
 			t.Fatalf("%s: %d lines for %d vendor rows, want 16", name, len(lines), len(refs))
 		}
