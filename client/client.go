@@ -131,11 +131,9 @@ func (c *Client) Newest() (k, received int64, ok bool) { return c.pump.newest() 
 func (c *Client) connect(ctx context.Context) (*link, error) {
 	l := &link{broken: make(chan error, 1)}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
+	var descriptor uintptr
 	dialer := &net.Dialer{Timeout: time.Second, FallbackDelay: -1, Control: func(_, _ string, raw syscall.RawConn) error {
-		if l.stamps != nil { // the name resolved to a second address
-			l.stamps.close()
-		}
-		return raw.Control(func(fd uintptr) { l.stamps = newStamps(fd, c.cfg.StamperPriority) })
+		return raw.Control(func(fd uintptr) { descriptor = fd }) // the last address tried is the one connected
 	}}
 	ack := *uacp.DefaultClientACK
 	ack.ReceiveBufSize, ack.SendBufSize = uint32(c.cfg.Buffer), uint32(c.cfg.Buffer)
@@ -159,6 +157,9 @@ func (c *Client) connect(ctx context.Context) (*link, error) {
 		l.close()
 		return nil, fmt.Errorf("connect to %s: %w; is `opcycle serve` running there?", c.cfg.Endpoint, err)
 	}
+	// After the netpoller has registered the socket, not before: the kernel wakes the
+	// youngest watcher first, and only the first to wake finds the runtime's one P free.
+	l.stamps = newStamps(descriptor, c.cfg.StamperPriority)
 	if err := c.subscribe(ctx, l); err != nil {
 		l.close()
 		return nil, err

@@ -31,6 +31,7 @@ type row struct {
 // NB: one owner, the conductor's drain loop.
 type join struct {
 	rows    []row
+	start   int64 // lowest index of interest
 	next    int64 // lowest index that was not handed out
 	newest  int64
 	gaps    []record.Gap

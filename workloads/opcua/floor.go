@@ -34,7 +34,7 @@ func FloorReceive(ctl *Control, rtError string) error {
 	return serveOrders(ctl, func(o Order) (Reply, bool) {
 		switch o.Do {
 		case DoStart:
-			pr = prepare(floorProcess(*o.Plan, bench.ProcessClient), rtError)
+			pr = prepare(floorProcess(*o.Plan, bench.ProcessClient), 0, rtError)
 			l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 			if err != nil {
 				return Reply{Error: fmt.Sprintf("floor: listen on loopback: %v", err)}, true
@@ -60,7 +60,7 @@ func FloorSend(ctl *Control, rtError string) error {
 	return serveOrders(ctl, func(o Order) (Reply, bool) {
 		switch o.Do {
 		case DoStart:
-			pr = prepare(floorProcess(*o.Plan, bench.ProcessServer), rtError)
+			pr = prepare(floorProcess(*o.Plan, bench.ProcessServer), 0, rtError)
 			c, err := net.DialTimeout("tcp", o.Target, floorWait)
 			if err != nil {
 				return Reply{Error: fmt.Sprintf("floor: connect to %s: %v", o.Target, err)}, true

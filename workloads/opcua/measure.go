@@ -86,8 +86,9 @@ func (m *measure) obey(o Order) (r Reply, last bool) {
 	case DoSnapshot:
 		r.Snapshot, r.Info = m.snapshot(), m.info()
 	case DoStop:
+		r.Info = m.info()
 		m.end()
-		r.Snapshot, r.Info, last = m.snapshot(), m.info(), true
+		r.Snapshot, last = m.snapshot(), true
 	default:
 		err = fmt.Errorf("client process: unknown order %q", o.Do)
 	}
@@ -99,7 +100,7 @@ func (m *measure) obey(o Order) (r Reply, last bool) {
 
 func (m *measure) start(o Order) (Reply, error) {
 	m.plan = *o.Plan
-	m.proc = prepare(m.plan.Client, m.rtErr)
+	m.proc = prepare(m.plan.Client, clientHeap, m.rtErr)
 	cfg := client.ConfigOf(m.plan, o.Target)
 	if m.rtErr != "" {
 		cfg.StamperPriority = 0

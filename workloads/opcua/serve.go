@@ -66,7 +66,7 @@ func (s *serve) obey(o Order) (r Reply, last bool) {
 func (s *serve) start(o Order) (Reply, error) {
 	s.plan = *o.Plan
 	p := s.plan
-	s.proc = prepare(p.Server, s.rtErr)
+	s.proc = prepare(p.Server, serverHeap, s.rtErr)
 	u, err := url.Parse(p.OPCUA.Endpoint)
 	if err != nil {
 		return Reply{}, fmt.Errorf("endpoint %s: %w", p.OPCUA.Endpoint, err)
