@@ -116,6 +116,9 @@ func (c Config) Validate() error {
 	complain(l.PublishRequests < 10 || l.PublishRequests > 1000, "%d publish requests: Part 4, 5.14.5 clients expect at least 10; use 10 to 1000", l.PublishRequests)
 	complain(l.QueueSize > maxQueueSize, "queue size %d: at most %d", l.QueueSize, maxQueueSize)
 	complain(l.Backlog < c.Buffer, "backlog %d: it has to hold one chunk of %d bytes", l.Backlog, c.Buffer)
+	if least := 2 * l.PublishRequests * l.SubscriptionsPerSession * 256; l.Retransmission < least {
+		complain(true, "retransmission %d bytes: two times the publish requests, 256 bytes each, for every subscription take %d", l.Retransmission, least)
+	}
 	for _, v := range []int{l.Channels, l.Sessions, l.Subscriptions, l.SubscriptionsPerSession, l.MonitoredItems,
 		l.QueueSize, l.QueueEntries, l.Retransmission, l.Operations, l.Message, l.ContinuationPoints} {
 		complain(v < 1, "a limit of %d: use 1 or more, or 0 for the default", v)

@@ -34,7 +34,8 @@ type connection struct {
 	limit   int           // bytes of a message that the PLC thread may send
 
 	ready   atomic.Bool // the channel is open and the inbox listed
-	used    atomic.Bool // a session was activated on it
+	used    atomic.Bool // a session is active on it
+	idle    time.Time   // Server.mu: when a session was last seen active on it
 	evicted bool        // Server.mu
 	inbox   inbox
 	slots   []publishRequest
@@ -45,7 +46,8 @@ type connection struct {
 }
 
 func newConnection(s *Server, conn *net.TCPConn) *connection {
-	return &connection{server: s, conn: conn, opened: time.Now(), closing: make(chan struct{})}
+	now := time.Now()
+	return &connection{server: s, conn: conn, opened: now, idle: now, closing: make(chan struct{})}
 }
 
 // abort ends the connection from another goroutine. Server.mu is held.

@@ -49,6 +49,7 @@ func (s *Server) endSessions() {
 }
 
 func (s *Server) endConnections(now time.Time) {
+	used := s.sessions.used()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.connections {
@@ -56,7 +57,10 @@ func (s *Server) endConnections(now time.Time) {
 			s.drop(c)
 			continue
 		}
-		if c.ready.Load() && !c.used.Load() && now.Sub(c.opened) > idleChannel {
+		if c.used.Store(used[c]); used[c] {
+			c.idle = now
+		}
+		if c.ready.Load() && now.Sub(c.idle) > idleChannel {
 			c.abort(ua.StatusBadTimeout, "no session was activated on the channel")
 		}
 	}

@@ -103,7 +103,11 @@ func (c *call) newItem(x *ua.MonitoredItemCreateRequest, stamps ua.TimestampsToR
 	if it.kind == sourceClock {
 		it.floor = ticksOf(n.sampling, c.conn.server.cfg.Interval)
 	}
-	return it, c.parameters(it, x.RequestedParameters, stamps, what.AttributeID)
+	result := c.parameters(it, x.RequestedParameters, stamps, what.AttributeID)
+	if result.status != ua.StatusOK {
+		return nil, result
+	}
+	return it, result
 }
 
 // fix checks attribute, index range and encoding of the thing to monitor, and encodes what

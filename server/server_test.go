@@ -147,7 +147,7 @@ func (p *plant) dial(options ...opcua.Option) *opcua.Client {
 }
 
 // ask sends a raw request and returns the response.
-func ask[R any](t *testing.T, c *opcua.Client, r ua.Request) R {
+func ask[R ua.Response](t *testing.T, c *opcua.Client, r ua.Request) R {
 	t.Helper()
 	out, err := try[R](c, r)
 	if err != nil {
@@ -156,11 +156,14 @@ func ask[R any](t *testing.T, c *opcua.Client, r ua.Request) R {
 	return out
 }
 
-func try[R any](c *opcua.Client, r ua.Request) (out R, err error) {
+func try[R ua.Response](c *opcua.Client, r ua.Request) (out R, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	err = c.Send(ctx, r, func(v ua.Response) error {
-		out = any(v).(R)
+		if f, ok := v.(*ua.ServiceFault); ok {
+			return f.ResponseHeader.ServiceResult
+		}
+		out = v.(R)
 		return nil
 	})
 	return out, err
@@ -175,6 +178,7 @@ func counterID(n int) *ua.NodeID {
 
 func TestSmoke(t *testing.T) {
 	p := newPlant(t, nil)
+	p.step(1)
 	p.run(5 * time.Millisecond)
 	c := p.dial()
 	ctx := context.Background()

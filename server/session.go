@@ -52,8 +52,21 @@ func (r *sessions) init(cfg *Config) {
 // now is a monotonic instant.
 func (r *sessions) now() int64 { return int64(time.Since(r.start)) }
 
-// create makes a session. At the limit the one that lacks a channel for the longest time
-// goes; when all have one: BadTooManySessions (Part 4, 5.7.2.3).
+// used are the connections with an active session.
+func (r *sessions) used() map[*connection]bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := make(map[*connection]bool, len(r.all))
+	for _, s := range r.all {
+		if c := s.conn.Load(); c != nil && s.active.Load() {
+			out[c] = true
+		}
+	}
+	return out
+}
+
+// create makes a session. At the limit another one goes (evict); when all are in use:
+// BadTooManySessions (Part 4, 5.7.2.3).
 func (r *sessions) create(s *session) ua.StatusCode {
 	secret := make([]byte, 32)
 	if _, err := rand.Read(secret); err != nil {
@@ -77,13 +90,24 @@ func (r *sessions) create(s *session) ua.StatusCode {
 	return ua.StatusOK
 }
 
-// evict ends the session that lacks a channel for the longest time. mu is held.
+// evict ends the session that lacks a channel for the longest time, else the one that was
+// made and not activated. mu is held.
 func (r *sessions) evict() bool {
-	var oldest *session
+	var oldest, unused *session
 	for _, s := range r.all {
-		if s.conn.Load() == nil && (oldest == nil || s.orphaned.Load() < oldest.orphaned.Load()) {
-			oldest = s
+		switch {
+		case s.conn.Load() == nil:
+			if oldest == nil || s.orphaned.Load() < oldest.orphaned.Load() {
+				oldest = s
+			}
+		case !s.active.Load():
+			if unused == nil || s.seen.Load() < unused.seen.Load() {
+				unused = s
+			}
 		}
+	}
+	if oldest == nil {
+		oldest = unused
 	}
 	if oldest == nil {
 		return false

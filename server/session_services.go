@@ -2,6 +2,7 @@ package server
 
 import (
 	"crypto/rand"
+	"slices"
 
 	"github.com/gopcua/opcua/ua"
 )
@@ -14,6 +15,7 @@ const anonymousPolicy = "anonymous"
 
 // createSession is CreateSession (Part 4, 5.7.2).
 func (c *call) createSession(r *ua.CreateSessionRequest) (ua.Response, ua.StatusCode) {
+	c.conn.sweep()
 	if len(c.conn.sessions) >= maxSessionsPerChannel {
 		return nil, ua.StatusBadTooManySessions
 	}
@@ -64,6 +66,7 @@ func (c *call) activateSession(r *ua.ActivateSessionRequest) (ua.Response, ua.St
 		if !s.active.Load() { // Part 4, 5.7.3.1: the first activation is on the channel that made it
 			return nil, ua.StatusBadSessionNotActivated
 		}
+		c.conn.sweep()
 		if len(c.conn.sessions) >= maxSessionsPerChannel {
 			return nil, ua.StatusBadTooManySessions
 		}
@@ -120,6 +123,11 @@ func (c *call) closeSession(r *ua.CloseSessionRequest) (ua.Response, ua.StatusCo
 		return nil, status
 	}
 	return &ua.CloseSessionResponse{}, ua.StatusOK
+}
+
+// sweep forgets sessions that ended or moved to another channel.
+func (c *connection) sweep() {
+	c.sessions = slices.DeleteFunc(c.sessions, func(s *session) bool { return s.closed.Load() || s.conn.Load() != c })
 }
 
 // forget takes s off this connection's list.

@@ -173,6 +173,9 @@ func (s *subscription) cycle(e *engine, usable bool) (expired bool) {
 	} else {
 		s.unanswered++
 	}
+	if s.ready && (s.queued == 0 || !s.enabled) && s.started && s.idle < s.keepAlive {
+		s.ready, s.late, s.starved = false, false, false // its values were taken away since
+	}
 	s.diagnostics.CurrentKeepAliveCount.Store(s.idle)
 	s.diagnostics.CurrentLifetimeCount.Store(s.unanswered)
 	return s.unanswered >= s.lifetime
