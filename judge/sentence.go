@@ -23,10 +23,39 @@ func sentence(f bench.File, v *Verdict) string {
 		return "nothing is shown: the counts of late and missed packets are n/a"
 	}
 	n, events := int64(expected.Value), int64(late.Value)+int64(missed.Value)
-	if events == 0 {
-		return clean(&f, n)
+	text := clean(&f, n)
+	if events > 0 {
+		text = eventful(f, n, events)
 	}
-	return eventful(f, n, events)
+	return text + broken(v) + stolen(f, v, events)
+}
+
+// broken names the failed budgets that the counts before it do not show.
+func broken(v *Verdict) string {
+	var b strings.Builder
+	for _, x := range v.Budgets {
+		if x.Outcome != Fail || x.Budget.Series == "packets" {
+			continue
+		}
+		measured := fmt.Sprint(x.Found.Value)
+		if x.Found.Unit == "ns" {
+			measured = Span(time.Duration(x.Found.Value))
+		}
+		fmt.Fprintf(&b, "; over budget: %s is %s (%s)", strings.TrimSpace(strings.SplitN(x.Budget.Text, x.Budget.Op, 2)[0]), measured, x.Budget.Text)
+	}
+	return b.String()
+}
+
+// stolen says who took most of the lost time, when there was a reason to ask.
+func stolen(f bench.File, v *Verdict, events int64) string {
+	if events == 0 && v.Outcome != Fail {
+		return ""
+	}
+	name, took, whole, ok := Biggest(f)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("; most of the lost time went to %s (%s of %s)", name, Span(time.Duration(took)), Span(time.Duration(whole)))
 }
 
 // withheld never says "0 missed": what did not run to its end has not shown that.
@@ -68,12 +97,8 @@ func eventful(f bench.File, n, events int64) string {
 		in = fmt.Sprintf(" in %s", plural(bursts, "burst"))
 		bound = fmt.Sprintf("at most %s cycles begins a burst (95 %%, if bursts are independent)", oneIn(UpperBound(bursts, n)))
 	}
-	s := fmt.Sprintf("%s late or missed of %s in %s (%s%s): %s",
+	return fmt.Sprintf("%s late or missed of %s in %s (%s%s): %s",
 		Group(events), Group(n), spanOf(&f, n), byCause(&f), in, bound)
-	if name, took, whole, ok := Biggest(f); ok {
-		s += fmt.Sprintf("; most of the lost time went to %s (%s of %s)", name, Span(time.Duration(took)), Span(time.Duration(whole)))
-	}
-	return s
 }
 
 // byCause lists the causes that occurred, most serious kind first: "3 skipped, 1 late by network".
