@@ -24,6 +24,7 @@ const controlFD = 3
 // thread of the runtime has the place and policy; its second obeys the conductor.
 func processVerb() *cobra.Command {
 	var p bench.Process
+	var rings run.Rings
 	var placed bool
 	var rtError, mode string
 	cmd := &cobra.Command{
@@ -37,7 +38,7 @@ func processVerb() *cobra.Command {
 				return opcua.Become(append(append([]string{}, os.Args...), "--placed"), p, bench.RTMode(mode), again)
 			}
 			signal.Ignore(os.Interrupt, syscall.SIGHUP) // the conductor says when it ends
-			return obey(args[0], rtError)
+			return obey(args[0], rings, rtError)
 		},
 	}
 	f := cmd.Flags()
@@ -47,6 +48,8 @@ func processVerb() *cobra.Command {
 	f.DurationVar(&p.RTTime, "rttime", 0, "RLIMIT_RTTIME")
 	f.StringVar(&mode, "rt", string(bench.RTAuto), "what a refused policy means")
 	f.StringVar(&rtError, "rt-error", "", "why the process is not real-time")
+	f.IntVar(&rings.Large, "rings", 0, "rings that follow the control socket")
+	f.IntVar(&rings.Small, "small-rings", 0, "small rings that follow them")
 	f.BoolVar(&placed, "placed", false, "the process has its place")
 	return cmd
 }
@@ -57,30 +60,27 @@ func starter() (run.Starter, error) {
 	if err != nil {
 		return run.Starter{}, fmt.Errorf("find the program's own file: %w", err)
 	}
-	return run.Starter{Exe: exe, Args: func(kind string, p bench.Process, mode bench.RTMode) []string {
+	return run.Starter{Exe: exe, Args: func(kind string, p bench.Process, mode bench.RTMode, r run.Rings) []string {
 		return []string{"process", kind, "--cpus", bench.CPUList(p.CPUs).Numbers(), fmt.Sprintf("--fifo=%d", p.FIFO),
-			fmt.Sprintf("--gomaxprocs=%d", p.MaxProcs), "--rttime", p.RTTime.String(), "--rt", string(mode)}
+			fmt.Sprintf("--gomaxprocs=%d", p.MaxProcs), "--rttime", p.RTTime.String(), "--rt", string(mode),
+			fmt.Sprintf("--rings=%d", r.Large), fmt.Sprintf("--small-rings=%d", r.Small)}
 	}}, nil
 }
 
-func obey(kind, rtError string) error {
+func obey(kind string, r run.Rings, rtError string) error {
 	ctl, err := opcua.OpenControl(controlFD)
 	if err != nil {
 		return err
 	}
 	defer ctl.Close()
+	rings, err := openRings(r)
+	if err != nil {
+		return err
+	}
 	switch kind {
 	case bench.ProcessServer:
-		rings, err := openRings(opcua.ServerRings)
-		if err != nil {
-			return err
-		}
 		return opcua.Serve(ctl, rings, rtError)
 	case bench.ProcessClient:
-		rings, err := openRings(opcua.ClientRings)
-		if err != nil {
-			return err
-		}
 		return opcua.Measure(ctl, rings, rtError)
 	case run.FloorReceive:
 		return opcua.FloorReceive(ctl, rtError)
@@ -90,19 +90,22 @@ func obey(kind, rtError string) error {
 	return fmt.Errorf("unknown kind of process %q", kind)
 }
 
-func openRings(n int) ([]*record.Ring, error) {
+func openRings(r run.Rings) ([]*record.Ring, error) {
 	var rings []*record.Ring
-	for i := range n {
-		f := os.NewFile(uintptr(controlFD+1+i), "ring")
-		m, err := rt.MapShared(f, record.RingBytes(record.RingSlots))
+	for i := range r.Large + r.Small {
+		slots := record.RingSlots
+		if i >= r.Large {
+			slots = record.SmallRingSlots
+		}
+		m, err := rt.MapShared(os.NewFile(uintptr(controlFD+1+i), "ring"), record.RingBytes(slots))
 		if err != nil {
 			return nil, err
 		}
-		r, err := record.NewRing(m.Mem, false)
+		ring, err := record.NewRing(m.Mem, false)
 		if err != nil {
 			return nil, err
 		}
-		rings = append(rings, r)
+		rings = append(rings, ring)
 	}
 	return rings, nil
 }

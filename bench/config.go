@@ -33,6 +33,7 @@ type OPCUAConfig struct {
 	Endpoint           string   `yaml:"endpoint"`            // where the server listens; port 0 = a free one
 	PublishingInterval Duration `yaml:"publishing_interval"` // 0 = T; else a whole multiple of T
 	Items              int      `yaml:"items"`               // Int32 variables, all carry k
+	Clients            int      `yaml:"clients"`             // each with a connection, session and subscription of its own
 	QueueSize          int      `yaml:"queue_size"`          // requested, per monitored item
 	PublishRequests    int      `yaml:"publish_requests"`    // outstanding at any time
 	Reconnect          Duration `yaml:"reconnect"`           // how long a lost connection is tried for

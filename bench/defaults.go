@@ -19,6 +19,7 @@ func Defaults() Config {
 		OPCUA: OPCUAConfig{
 			Endpoint:        "opc.tcp://127.0.0.1:0",
 			Items:           1,
+			Clients:         1,
 			QueueSize:       10,
 			PublishRequests: 3,
 			Reconnect:       Duration(5 * time.Second),

@@ -16,6 +16,7 @@ func Flags() []Flag {
 		{"warm-up", "run.warm_up", "time before the measuring phase (2s)"},
 		{"interval", "plc.interval", "control cycle (10ms)"},
 		{"items", "opcua.items", "monitored Int32 items, 1 to 10000 (1)"},
+		{"clients", "opcua.clients", "measuring clients, each with its own subscription of all items, 1 to 50 (1)"},
 		{"workload", "plc.workload", "FLOAT, ARITHMETIC, BITWISE or MEMORY (FLOAT)"},
 		{"iterations", "plc.iterations", "workload iterations a cycle, or auto (10001)"},
 		{"plc", "plc.host", "which end runs the control task: server or client (server)"},

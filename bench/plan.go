@@ -73,6 +73,7 @@ type OPCUA struct {
 	PublishingInterval time.Duration `json:"publishing_interval"`
 	SamplingInterval   time.Duration `json:"sampling_interval"` // 0: by exception
 	Items              int           `json:"items"`
+	Clients            int           `json:"clients"` // connections of the client process, each measured by itself
 	QueueSize          int           `json:"queue_size"`
 	PublishRequests    int           `json:"publish_requests"`
 	Buffer             int           `json:"buffer"` // negotiated chunk size, bytes

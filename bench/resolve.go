@@ -89,6 +89,7 @@ func resolveOPCUA(c Config, t time.Duration) OPCUA {
 		Endpoint:           c.OPCUA.Endpoint,
 		PublishingInterval: time.Duration(c.OPCUA.PublishingInterval),
 		Items:              c.OPCUA.Items,
+		Clients:            c.OPCUA.Clients,
 		QueueSize:          c.OPCUA.QueueSize,
 		PublishRequests:    c.OPCUA.PublishRequests,
 		Buffer:             smallChunk,

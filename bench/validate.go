@@ -76,6 +76,7 @@ func (v *validator) inRange(key string, n, lo, hi int) {
 
 func (v *validator) counts() {
 	v.inRange("opcua.items", v.c.OPCUA.Items, 1, 10000)
+	v.inRange("opcua.clients", v.c.OPCUA.Clients, 1, 50)
 	v.inRange("opcua.queue_size", v.c.OPCUA.QueueSize, 1, 10000)
 	v.inRange("opcua.publish_requests", v.c.OPCUA.PublishRequests, 1, 100)
 	v.inRange("run.floor", v.c.Run.Floor, 0, 100000)

@@ -40,7 +40,7 @@ type Config struct {
 	StamperPriority    int // FIFO priority of the socket watcher's thread; 0 = as the process
 
 	Arrivals *record.Ring // written under the pump's lock, whichever goroutine holds it
-	Writes   *record.Ring // written under the writer's lock
+	Writes   *record.Ring // written under the writer's lock; nil: this client writes nothing
 }
 
 // ConfigOf takes from plan what a client of endpoint needs.

@@ -58,7 +58,7 @@ func (p *pump) counts() Counts {
 func (c *Client) publishLoop(l *link) {
 	req := &ua.PublishRequest{}
 	wait := newHandedContext(l.ctx, func(_, _ int64) {
-		if c.cfg.Host == bench.HostServer {
+		if c.echoes() {
 			c.writer.kick() // the echo leaves after the next Publish request is out
 		}
 	})
@@ -82,6 +82,9 @@ func (c *Client) publishLoop(l *link) {
 		}
 	}
 }
+
+// echoes reports whether this client writes every value back by itself.
+func (c *Client) echoes() bool { return c.cfg.Host == bench.HostServer && c.cfg.Writes != nil }
 
 func (p *pump) takeAcks(dst []*ua.SubscriptionAcknowledgement) []*ua.SubscriptionAcknowledgement {
 	p.mu.Lock()
@@ -125,7 +128,7 @@ func (c *Client) handle(l *link, resp *ua.PublishResponse, received int64) {
 	if p.top >= 0 {
 		p.newestAt.Store(received)
 		p.newestK.Store(p.top)
-		if c.cfg.Host == bench.HostServer {
+		if c.echoes() {
 			c.writer.offer(p.top)
 		}
 	}

@@ -10,6 +10,10 @@ import (
 // more than three minutes in which the conductor may be away.
 const RingSlots = 65536
 
+// SmallRingSlots is the number of records in the ring of a further client: 80 seconds of
+// cycles of 10 ms.
+const SmallRingSlots = 8192
+
 const ringHeader = 4096
 
 // RingBytes is the size of the mapping that a ring of n slots needs.

@@ -72,11 +72,15 @@ func (t *tail) String() string {
 type Starter struct {
 	Exe string // this binary
 	// Args are the arguments that make it a measured process of the given kind.
-	Args func(kind string, p bench.Process, mode bench.RTMode) []string
+	Args func(kind string, p bench.Process, mode bench.RTMode, rings Rings) []string
 }
 
+// Rings is how many rings a process is given: Large of record.RingSlots, then Small of
+// record.SmallRingSlots.
+type Rings struct{ Large, Small int }
+
 // start makes rings, starts a child of that kind and returns when it runs. cold.
-func (s Starter) start(kind string, p bench.Process, mode bench.RTMode, rings int) (*child, error) {
+func (s Starter) start(kind string, p bench.Process, mode bench.RTMode, rings Rings) (*child, error) {
 	c := &child{name: p.Name, replies: make(chan opcua.Reply, 1), events: make(chan error, 4), heard: make(chan struct{}), exited: make(chan struct{})}
 	ours, theirs, err := rt.SocketPair()
 	if err != nil {
@@ -89,7 +93,7 @@ func (s Starter) start(kind string, p bench.Process, mode bench.RTMode, rings in
 		return nil, fmt.Errorf("start %s: control socket: %w", p.Name, err)
 	}
 	c.ctl = opcua.NewControl(conn)
-	c.cmd = exec.Command(s.Exe, s.Args(kind, p, mode)...)
+	c.cmd = exec.Command(s.Exe, s.Args(kind, p, mode, rings)...)
 	c.cmd.ExtraFiles = []*os.File{theirs}
 	c.cmd.Stderr = &c.stderr
 	// GOMAXPROCS=1 before the first real-time thread: see opcua.md, "Measured rules".
@@ -109,9 +113,13 @@ func (s Starter) start(kind string, p bench.Process, mode bench.RTMode, rings in
 	return c, nil
 }
 
-func (c *child) share(rings int) error {
-	for i := range rings {
-		m, err := rt.NewShared("opcycle-"+c.name+"-"+strconv.Itoa(i), record.RingBytes(record.RingSlots))
+func (c *child) share(rings Rings) error {
+	for i := range rings.Large + rings.Small {
+		slots := record.RingSlots
+		if i >= rings.Large {
+			slots = record.SmallRingSlots
+		}
+		m, err := rt.NewShared("opcycle-"+c.name+"-"+strconv.Itoa(i), record.RingBytes(slots))
 		if err != nil {
 			return fmt.Errorf("start %s: %w", c.name, err)
 		}

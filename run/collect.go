@@ -10,48 +10,23 @@ import (
 //
 // NB: one owner, the conductor's drain loop.
 type collect struct {
-	plan   bench.Plan
-	phase  bench.Phase
-	wall   int64 // REALTIME − MONOTONIC, ns, before the phase
-	common bool  // both processes read one clock
-	join   *join
+	tally // of the first client
 
-	series  map[string]*measured
-	outcome map[bench.Outcome]int64
-	missed  map[bench.Cause]int64
-	late    map[bench.Cause]int64
-
-	executed, lateRun, lateRunMax         int64
-	partial, values, mostValues, messages int64
+	executed                              int64
 	overruns                              int64
 	fresh, stale, skippedValues           int64
 	writes, acked, noAck, failed, lateAck int64
-	unstamped                             int64
 	switches, minor, major, migrations    int64
 	runDelayUnknown                       bool
 
-	seen      map[int64]struct{} // sequence numbers of the last messages
-	prev      *record.Release    // the program's release before, when adjacent or not
+	prev      *record.Release // the program's release before, when adjacent or not
 	prevStore record.Release
-	prevRow   arrivalOf
 	waiting   []int64 // skipped indices that wait for the next executed release
 	open      []int   // and where they stand in abnormal
 	lastInput int64
 	lastCPU   int64
 	abnormal  []abnormal
 	leftOut   int64
-}
-
-type arrivalOf struct {
-	k, at int64
-	ok    bool
-}
-
-// measured is one series with its second blocks.
-type measured struct {
-	object string
-	series *record.Series
-	blocks *record.Blocks
 }
 
 // seriesOf are the series of the OPC UA suite in the order of metrics.md.
@@ -69,22 +44,12 @@ func seriesOf() [][2]string {
 }
 
 func newCollect(plan bench.Plan, phase bench.Phase, common bool) *collect {
-	c := &collect{plan: plan, phase: phase, wall: phase.WallOffset, common: common,
-		series: map[string]*measured{}, outcome: map[bench.Outcome]int64{},
-		missed: map[bench.Cause]int64{}, late: map[bench.Cause]int64{}, seen: map[int64]struct{}{}, lastInput: -1, lastCPU: -1}
+	c := &collect{tally: newTally("item", plan, phase, common), lastInput: -1, lastCPU: -1}
 	for _, s := range seriesOf() {
-		c.series[s[1]] = &measured{s[0], record.NewSeries(), record.NewBlocks(phase.First, phase.N, phase.Grid.Period)}
+		c.series[s[1]] = newMeasured(s[0], phase)
 	}
 	return c
 }
-
-func (c *collect) add(name string, k, v int64) {
-	m := c.series[name]
-	m.series.Add(k, v)
-	m.blocks.Add(k, v)
-}
-
-func (c *collect) last() int64 { return c.phase.First + c.phase.Ran - 1 }
 
 // take is called by the join for every index: before the phase only to know the release
 // before, after it only to answer the skipped releases at its end.
@@ -183,43 +148,6 @@ func (c *collect) index(r *row) {
 	}
 }
 
-// arrive adds what the arrival of value k measured.
-func (c *collect) arrive(r *row) {
-	if r.partial {
-		c.partial++
-	}
-	if !r.arrived {
-		return
-	}
-	k, a := r.k, &r.arrival
-	c.values += a.Values
-	c.mostValues = max(c.mostValues, a.Most)
-	if _, again := c.seen[a.Sequence]; !again {
-		c.seen[a.Sequence] = struct{}{}
-		c.messages++
-	}
-	if c.prevRow.ok && c.prevRow.k == k-1 {
-		c.add("inter_arrival_deviation", k, a.Received-c.prevRow.at-c.phase.Grid.Period)
-	}
-	c.prevRow = arrivalOf{k, a.Received, true}
-	if !c.common {
-		return
-	}
-	c.add("arrival_offset", k, a.Received-c.phase.Grid.Due(k))
-	if r.hasSent {
-		c.add("server_transmit_time", k, a.Received-r.sent.Before)
-	}
-	if a.Flags&record.FlagStamped == 0 {
-		c.unstamped++
-		return
-	}
-	kernel := a.Kernel - c.wall
-	if r.hasSent {
-		c.add("network_time", k, kernel-r.sent.Before)
-	}
-	c.add("client_receive_time", k, a.Received-kernel)
-}
-
 // wrote adds what the Write of value k measured.
 func (c *collect) wrote(r *row) {
 	if !r.hasWrite {
@@ -257,21 +185,7 @@ func (c *collect) wrote(r *row) {
 
 // judge gives index k its one outcome and cause, and keeps it when it is abnormal.
 func (c *collect) judge(r *row, rel *record.Release, executed bool) {
-	f := c.join.facts(r, c.phase.Grid, c.wall, c.common)
-	out, cause := bench.Attribute(f, int64(c.plan.Task.Deadline), c.phase.Grid.Period)
-	c.outcome[out]++
-	switch out {
-	case bench.Missed:
-		c.missed[cause]++
-	case bench.Late:
-		c.late[cause]++
-	}
-	if out == bench.Late {
-		c.lateRun++
-		c.lateRunMax = max(c.lateRunMax, c.lateRun)
-	} else {
-		c.lateRun = 0
-	}
+	out, cause := c.decide(r)
 	slow := executed && (rel.Done-rel.Due > int64(c.plan.Task.ThiefAbove) || rel.Done-rel.Due > c.phase.Task.Period)
 	if out != bench.OnTime || slow || !executed {
 		c.keep(r, rel, executed, out, cause)

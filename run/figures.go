@@ -2,6 +2,7 @@ package run
 
 import (
 	"opcycle/bench"
+	"opcycle/client"
 	"opcycle/workloads/opcua"
 )
 
@@ -47,39 +48,54 @@ func (f *figures) run(file *bench.File, plan bench.Plan) {
 	f.count("item", "run", "queue_size_revised", int64(file.Attained.QueueSize))
 }
 
-// packets are the counts of what reached the client, and of what did not by cause.
-func (f *figures) packets(c *collect, before, after *opcua.Snapshot) {
-	received := c.outcome[bench.OnTime] + c.outcome[bench.Late]
-	f.count("item", "packets", "expected", c.phase.Ran)
-	f.count("item", "packets", "on_time", c.outcome[bench.OnTime])
-	f.count("item", "packets", "late", c.outcome[bench.Late])
-	f.count("item", "packets", "late_run_max", c.lateRunMax)
-	f.count("item", "packets", "missed", c.outcome[bench.Missed])
-	f.count("item", "packets", "total", received)
-	const gone = "the client process ended before it told"
-	if before != nil && before.Client != nil && after != nil && after.Client != nil {
-		f.count("item", "packets", "duplicate", after.Client.Duplicates-before.Client.Duplicates)
-		f.count("item", "packets", "reordered", after.Client.Reordered-before.Client.Reordered)
-	} else {
-		f.na("item", "packets", "duplicate", "1", gone)
-		f.na("item", "packets", "reordered", "1", gone)
+// counted is what client i counted between two snapshots; ok is false when the client
+// process ended before it told.
+func counted(i int, before, after *opcua.Snapshot) (d client.Counts, ok bool) {
+	if before == nil || after == nil || i >= len(before.Clients) || i >= len(after.Clients) {
+		return d, false
 	}
-	f.count("item", "packets", "partial", c.partial)
-	f.count("item", "packets", "messages", c.messages)
-	if before != nil && before.Client != nil && after != nil && after.Client != nil {
-		f.count("item", "packets", "keep_alives", after.Client.KeepAlives-before.Client.KeepAlives)
-	} else {
-		f.na("item", "packets", "keep_alives", "1", gone)
+	b, a := before.Clients[i], after.Clients[i]
+	return client.Counts{Messages: a.Messages - b.Messages, KeepAlives: a.KeepAlives - b.KeepAlives,
+		Duplicates: a.Duplicates - b.Duplicates, Reordered: a.Reordered - b.Reordered, EchoSkip: a.EchoSkip - b.EchoSkip}, true
+}
+
+// packets are the counts of what reached client i, and of what did not by cause.
+func (f *figures) packets(t *tally, i int, before, after *opcua.Snapshot) {
+	o := t.object
+	f.count(o, "packets", "expected", t.phase.Ran)
+	f.count(o, "packets", "on_time", t.outcome[bench.OnTime])
+	f.count(o, "packets", "late", t.outcome[bench.Late])
+	f.count(o, "packets", "late_run_max", t.lateRunMax)
+	f.count(o, "packets", "missed", t.outcome[bench.Missed])
+	f.count(o, "packets", "total", t.outcome[bench.OnTime]+t.outcome[bench.Late])
+	d, ok := counted(i, before, after)
+	f.counted(o, "duplicate", d.Duplicates, ok)
+	f.counted(o, "reordered", d.Reordered, ok)
+	f.count(o, "packets", "partial", t.partial)
+	messages := t.messages
+	if !t.join.foreign {
+		messages = t.sentMessages
 	}
-	f.count("item", "packets", "values", c.values)
-	f.count("item", "packets", "values_in_message_max", c.mostValues)
-	f.count("item", "packets", "unstamped", c.unstamped)
+	f.count(o, "packets", "messages", messages)
+	f.counted(o, "keep_alives", d.KeepAlives, ok)
+	f.count(o, "packets", "values", t.values)
+	f.count(o, "packets", "values_in_message_max", t.mostValues)
+	f.count(o, "packets", "unstamped", t.unstamped)
 	for _, cause := range bench.MissedCauses() {
-		f.count("item", "missed", string(cause), c.missed[cause])
+		f.count(o, "missed", string(cause), t.missed[cause])
 	}
 	for _, cause := range bench.LateCauses() {
-		f.count("item", "late", string(cause), c.late[cause])
+		f.count(o, "late", string(cause), t.late[cause])
 	}
+}
+
+// counted adds a count that the client process told, or n/a when it did not.
+func (f *figures) counted(object, statistic string, v int64, ok bool) {
+	if !ok {
+		f.na(object, "packets", statistic, "1", "the client process ended before it told")
+		return
+	}
+	f.count(object, "packets", statistic, v)
 }
 
 // writes are the client's Writes; with the PLC in the client also what its cycles ran on.
@@ -95,8 +111,10 @@ func (f *figures) writes(c *collect, before, after *opcua.Snapshot) {
 		f.count("task", "inputs", "skipped_values", c.skippedValues)
 		return
 	}
-	if before != nil && before.Client != nil && after != nil && after.Client != nil {
-		f.count("item", "writes", "echo_skipped", after.Client.EchoSkip-before.Client.EchoSkip)
+	if d, ok := counted(0, before, after); ok {
+		f.count("item", "writes", "echo_skipped", d.EchoSkip)
+	} else {
+		f.na("item", "writes", "echo_skipped", "1", "the client process ended before it told")
 	}
 }
 

@@ -26,6 +26,9 @@ func (s *session) finish() {
 		return
 	}
 	s.join.finish(max(s.join.newest, s.collect.last()))
+	for _, t := range s.further {
+		t.join.finish(t.last())
+	}
 	s.validity()
 	s.file.Phase = s.phase
 	s.results()
@@ -191,13 +194,18 @@ func (s *session) results() {
 	}
 	var f figures
 	f.run(&s.file, s.Plan)
-	f.packets(c, s.before[1], s.after[1])
+	f.packets(&c.tally, 0, s.before[1], s.after[1])
+	for i, t := range s.further {
+		f.packets(t, i+1, s.before[1], s.after[1])
+	}
 	f.writes(c, s.before[1], s.after[1])
 	f.thieves(sums)
 	f.thread(c)
 	messages := int64(0)
-	if b, a := s.before[1], s.after[1]; b != nil && a != nil && b.Client != nil && a.Client != nil {
-		messages = a.Client.Messages - b.Client.Messages
+	for i := range s.subs {
+		if d, ok := counted(i, s.before[1], s.after[1]); ok {
+			messages += d.Messages
+		}
 	}
 	f.process(bench.ProcessServer, s.before[0], s.after[0], messages)
 	f.process(bench.ProcessClient, s.before[1], s.after[1], messages)
@@ -265,6 +273,15 @@ func (s *session) series(f *figures) {
 			sum.NA = s.absent(name[1])
 		}
 		s.file.Series = append(s.file.Series, sum)
+	}
+	for _, t := range s.further {
+		for _, name := range furtherSeries() {
+			sum, err := bench.Summarize(suite, t.object, name, t.series[name].series, t.series[name].blocks, s.phase.First, s.phase.Grid.Period)
+			if err != nil {
+				s.invalid(err.Error())
+			}
+			s.file.Series = append(s.file.Series, sum)
+		}
 	}
 	transmit, wakeUp, na := floorSeries(s.floors)
 	for i, r := range []*record.Series{transmit, wakeUp} {

@@ -66,7 +66,7 @@ func (s *session) floorOnce(n int, length time.Duration) floorPair {
 	if !ok {
 		return floorPair{na: "no Publish response was seen whose size it could take"}
 	}
-	receiver, err := s.Starter.start(FloorReceive, p.Client, p.RT, 0)
+	receiver, err := s.Starter.start(FloorReceive, p.Client, p.RT, Rings{})
 	if err != nil {
 		return floorPair{na: err.Error()}
 	}
@@ -79,7 +79,7 @@ func (s *session) floorOnce(n int, length time.Duration) floorPair {
 	if len(sender.TaskCPUs) > 0 {
 		sender.CPUs, sender.MaxProcs = sender.TaskCPUs, 1
 	}
-	from, err := s.Starter.start(FloorSend, sender, p.RT, 0)
+	from, err := s.Starter.start(FloorSend, sender, p.RT, Rings{})
 	if err != nil {
 		return floorPair{na: err.Error()}
 	}

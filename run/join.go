@@ -22,7 +22,7 @@ type row struct {
 	write               record.Write
 	hasWrite            bool
 	echoAt              int64 // when the Write of k arrived at the server; 0 unknown
-	again               int64
+	messages            int64 // whose newest index is k
 }
 
 // join puts the records of all rings together by grid index and hands out each index
@@ -40,9 +40,7 @@ type join struct {
 	foreign bool  // the server's log is not known
 	behind  int64 // releases between a value and its message by plan: 1 with publish: start
 	emit    func(*row)
-	// keepAlives of the subscription, by the server's log.
-	keepAlives int64
-	stray      int64 // records of indices that had been handed out already
+	stray   int64 // records of indices that had been handed out already
 }
 
 func newJoin(first int64, sub uint32, task bench.Task, emit func(*row)) *join {
@@ -107,6 +105,9 @@ func (j *join) server(rec *record.Record) {
 		for k := max(s.First, j.next); k <= s.K; k++ {
 			if r := j.at(k); r != nil {
 				r.sent, r.hasSent = s, true
+				if k == s.K {
+					r.messages++
+				}
 			}
 		}
 	case record.KindDrop:

@@ -46,6 +46,8 @@ type session struct {
 	look           glance
 	join           *join
 	collect        *collect
+	further        []*tally // of the clients from the second on
+	subs           []uint32 // subscriptions of all clients
 	live           live
 
 	before, after            [2]*opcua.Snapshot // server, client
@@ -89,14 +91,14 @@ func (s *session) prepare() error {
 	}
 	s.tell(bench.PhaseConnect, -1)
 	p := s.Plan
-	if s.client, err = s.Starter.start(bench.ProcessClient, p.Client, p.RT, opcua.ClientRings); err != nil {
+	if s.client, err = s.Starter.start(bench.ProcessClient, p.Client, p.RT, Rings{opcua.ClientRings, p.OPCUA.Clients - 1}); err != nil {
 		return err
 	}
 	c, err := s.client.order(s.ctx, opcua.Order{Do: opcua.DoStart, Plan: &p, Target: endpoint}, orderLimit)
 	if err != nil {
 		return fmt.Errorf("start the client: %w", err)
 	}
-	s.file.Attained = c.Attained
+	s.file.Attained, s.subs = c.Attained, c.Subscriptions
 	s.file.Attained.Iterations = p.Task.Iterations
 	s.file.Processes = append(s.file.Processes, *c.Info)
 	s.file.Phase.Clock = commonClock(server, c.Info)
@@ -110,7 +112,7 @@ func (s *session) prepareServer() (endpoint string, info *bench.ProcessInfo, err
 		return s.Remote.Endpoint, &s.Remote.Server, nil
 	}
 	p := s.Plan
-	if s.server, err = s.Starter.start(bench.ProcessServer, p.Server, p.RT, opcua.ServerRings); err != nil {
+	if s.server, err = s.Starter.start(bench.ProcessServer, p.Server, p.RT, Rings{Large: opcua.ServerRings}); err != nil {
 		return "", nil, err
 	}
 	r, err := s.server.order(s.ctx, opcua.Order{Do: opcua.DoStart, Plan: &p}, orderLimit)
@@ -208,11 +210,19 @@ func (s *session) measure() error {
 	s.collect = newCollect(s.Plan, s.phase, s.phase.Clock == "common")
 	s.join = newJoin(s.phase.First-1, s.file.Attained.Subscription, s.Plan.Task, s.collect.take)
 	s.collect.join, s.join.foreign = s.join, s.server == nil
+	for i, sub := range s.subs[1:] {
+		t := newFurther(fmt.Sprintf("client %d", i+2), s.Plan, s.phase, s.phase.Clock == "common", sub)
+		t.join.foreign = s.server == nil
+		s.further = append(s.further, t)
+	}
 	end := s.grid.Due(s.phase.First + s.phase.N)
 	err := s.until(bench.PhaseMeasure, s.grid.Due(s.phase.First), end)
 	if err != nil { // cut by index, without the one that is under way
 		s.phase.Ran = min(max(s.grid.Index(rt.Now())-s.phase.First, 0), s.phase.N)
 		s.collect.phase.Ran = s.phase.Ran
+		for _, t := range s.further {
+			t.phase.Ran = s.phase.Ran
+		}
 	}
 	s.countersTo, _ = host.Counters(s.Root)
 	s.after = [2]*opcua.Snapshot{s.snapshot(s.server), s.snapshot(s.client)}
@@ -304,14 +314,30 @@ func (s *session) pull() {
 		s.server.rings[opcua.RingTask].Drain(func(r *record.Record) {
 			s.live.packer.write(r, false, s.phase)
 			server(r)
+			for _, t := range s.further {
+				t.join.server(r)
+			}
 		})
 	}
-	for _, ring := range s.client.rings {
+	for i, ring := range s.client.rings {
+		if i >= opcua.ClientRings {
+			s.pullFurther(i-opcua.ClientRings, ring)
+			continue
+		}
 		ring.Drain(func(r *record.Record) {
 			s.live.packer.write(r, true, s.phase)
 			client(r)
 		})
 	}
+}
+
+// pullFurther drains the ring of a further client; before the phase nobody wants it.
+func (s *session) pullFurther(i int, ring *record.Ring) {
+	ring.Drain(func(r *record.Record) {
+		if i < len(s.further) {
+			s.further[i].join.fromClient(r)
+		}
+	})
 }
 
 // arrived counts what the progress shows on the way to the join.

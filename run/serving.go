@@ -27,7 +27,7 @@ type Served struct {
 func (s Serving) Run(ctx context.Context) (Served, error) {
 	var out Served
 	p := s.Plan
-	c, err := s.Starter.start(bench.ProcessServer, p.Server, p.RT, opcua.ServerRings)
+	c, err := s.Starter.start(bench.ProcessServer, p.Server, p.RT, Rings{Large: opcua.ServerRings})
 	if err != nil {
 		return out, err
 	}

@@ -49,6 +49,8 @@ type Reply struct {
 	Snapshot *Snapshot          `json:"snapshot,omitempty"`
 	Floor    *FloorSamples      `json:"floor,omitempty"`
 	Count    int64              `json:"count,omitempty"`
+	// Subscriptions are the ids of the clients' subscriptions, in their order.
+	Subscriptions []uint32 `json:"subscriptions,omitempty"`
 }
 
 // Snapshot is a measured process's own accounts at one instant.
@@ -66,7 +68,7 @@ type Snapshot struct {
 	MinorFaults int64            `json:"minor_faults"`
 	MajorFaults int64            `json:"major_faults"`
 	CPU         int64            `json:"cpu_ns"` // user and system time
-	Client      *client.Counts   `json:"client,omitempty"`
+	Clients     []client.Counts  `json:"clients,omitempty"`
 	Server      map[string]int64 `json:"server,omitempty"`
 	Executed    int64            `json:"executed"`
 	Skipped     int64            `json:"skipped"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"opcycle/bench"
@@ -16,7 +17,7 @@ const (
 	RingTask     = iota // the PLC thread: releases (host = client); in the server process its only ring
 	RingArrivals        // the publish pump
 	RingWrites          // the writer
-	ClientRings
+	ClientRings         // from here on the arrivals of further clients, one small ring each
 )
 
 // ServerRings is the number of rings of a server process.
@@ -25,7 +26,7 @@ const ServerRings = 1
 // Measure is the client process: it obeys the conductor's orders until stop or until the
 // conductor is gone. rtError says why the process is not real-time although it should be.
 func Measure(ctl *Control, rings []*record.Ring, rtError string) error {
-	if len(rings) != ClientRings {
+	if len(rings) < ClientRings {
 		return fmt.Errorf("client process: %d rings; it needs %d", len(rings), ClientRings)
 	}
 	m := &measure{ctl: ctl, rings: rings, rtErr: rtError}
@@ -51,15 +52,15 @@ func serveOrders(ctl *Control, obey func(Order) (Reply, bool)) error {
 }
 
 type measure struct {
-	ctl    *Control
-	rings  []*record.Ring
-	plan   bench.Plan
-	rtErr  string
-	proc   *process
-	client *client.Client
-	task   *task
-	cancel context.CancelFunc
-	ran    chan error
+	ctl     *Control
+	rings   []*record.Ring
+	plan    bench.Plan
+	rtErr   string
+	proc    *process
+	clients []*client.Client // the first echoes, and feeds the task
+	task    *task
+	cancel  context.CancelFunc
+	ran     sync.WaitGroup
 }
 
 func (m *measure) obey(o Order) (r Reply, last bool) {
@@ -69,7 +70,7 @@ func (m *measure) obey(o Order) (r Reply, last bool) {
 		r, err = m.start(o)
 	case DoTask:
 		m.task, err = startTask(m.plan, m.plan.Client, m.rtErr, m.plan.Task.Workload, o.Grid, o.First,
-			&plcImage{client: m.client}, m.rings[RingTask])
+			&plcImage{client: m.clients[0]}, m.rings[RingTask])
 		if err == nil {
 			r.Info = m.info()
 		}
@@ -101,28 +102,46 @@ func (m *measure) obey(o Order) (r Reply, last bool) {
 func (m *measure) start(o Order) (Reply, error) {
 	m.plan = *o.Plan
 	m.proc = prepare(m.plan.Client, clientHeap, m.rtErr)
-	cfg := client.ConfigOf(m.plan, o.Target)
+	if want := ClientRings + m.plan.OPCUA.Clients - 1; len(m.rings) != want {
+		return Reply{}, fmt.Errorf("client process: %d rings for %d clients; it needs %d", len(m.rings), m.plan.OPCUA.Clients, want)
+	}
+	r := Reply{}
+	for i := range m.plan.OPCUA.Clients {
+		c, err := m.dial(o.Target, i)
+		if err != nil {
+			return Reply{}, fmt.Errorf("client %d: %w", i+1, err)
+		}
+		m.clients = append(m.clients, c)
+		r.Subscriptions = append(r.Subscriptions, c.Attained().Subscription)
+	}
+	run, stop := context.WithCancel(context.Background())
+	m.cancel = stop
+	for _, c := range m.clients {
+		m.ran.Add(1)
+		go func() {
+			defer m.ran.Done()
+			if err := c.Run(run); err != nil { // told unasked: the conductor ends the run
+				_ = m.ctl.Answer(Reply{Event: "lost", Error: err.Error()})
+			}
+		}()
+	}
+	r.Attained, r.Info = m.clients[0].Attained(), m.info()
+	return r, nil
+}
+
+// dial connects client i; its rings are the first client's, or one of its own.
+func (m *measure) dial(endpoint string, i int) (*client.Client, error) {
+	cfg := client.ConfigOf(m.plan, endpoint)
 	if m.rtErr != "" {
 		cfg.StamperPriority = 0
 	}
 	cfg.Arrivals, cfg.Writes = m.rings[RingArrivals], m.rings[RingWrites]
+	if i > 0 {
+		cfg.Arrivals, cfg.Writes = m.rings[ClientRings+i-1], nil
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), m.plan.OPCUA.Reconnect)
 	defer cancel()
-	c, err := client.Dial(ctx, cfg)
-	if err != nil {
-		return Reply{}, err
-	}
-	m.client = c
-	run, stop := context.WithCancel(context.Background())
-	m.cancel, m.ran = stop, make(chan error, 1)
-	go func() {
-		err := c.Run(run)
-		m.ran <- err
-		if err != nil { // told unasked: the conductor ends the run
-			_ = m.ctl.Answer(Reply{Event: "lost", Error: err.Error()})
-		}
-	}()
-	return Reply{Attained: c.Attained(), Info: m.info()}, nil
+	return client.Dial(ctx, cfg)
 }
 
 func (m *measure) info() *bench.ProcessInfo {
@@ -142,9 +161,8 @@ func (m *measure) info() *bench.ProcessInfo {
 
 func (m *measure) snapshot() *Snapshot {
 	s := snapshot()
-	if m.client != nil {
-		n := m.client.Counts()
-		s.Client = &n
+	for _, c := range m.clients {
+		s.Clients = append(s.Clients, c.Counts())
 	}
 	if m.task != nil {
 		s.Executed, s.Skipped = m.task.control.Executed.Load(), m.task.control.Skipped.Load()
@@ -161,8 +179,10 @@ func (m *measure) end() {
 	}
 	if m.cancel != nil {
 		m.cancel()
-		<-m.ran
-		m.client.Close()
+		m.ran.Wait()
+		for _, c := range m.clients {
+			c.Close()
+		}
 		m.cancel = nil
 	}
 }

@@ -1,0 +1,142 @@
+package run
+
+import (
+	"opcycle/bench"
+	"opcycle/record"
+)
+
+// tally is what one client received: the outcome of every index, and its arrival series.
+// Rows come in ascending order, each index once.
+//
+// NB: one owner, the conductor's drain loop.
+type tally struct {
+	object string // of its figures: "item" for the first client, "client 2" …
+	plan   bench.Plan
+	phase  bench.Phase
+	wall   int64 // REALTIME − MONOTONIC, ns, before the phase
+	common bool  // both processes read one clock
+	join   *join
+
+	series  map[string]*measured
+	outcome map[bench.Outcome]int64
+	missed  map[bench.Cause]int64
+	late    map[bench.Cause]int64
+
+	lateRun, lateRunMax         int64
+	partial, values, mostValues int64
+	unstamped                   int64
+	messages                    int64 // seen, by the change of sequence numbers
+	sentMessages                int64 // sent, by the server's log
+	lastSequence                int64
+	before                      arrivalOf
+}
+
+type arrivalOf struct {
+	k, at int64
+	ok    bool
+}
+
+// measured is one series with its second blocks.
+type measured struct {
+	object string
+	series *record.Series
+	blocks *record.Blocks
+}
+
+func newMeasured(object string, phase bench.Phase) *measured {
+	return &measured{object, record.NewSeries(), record.NewBlocks(phase.First, phase.N, phase.Grid.Period)}
+}
+
+func newTally(object string, plan bench.Plan, phase bench.Phase, common bool) tally {
+	return tally{object: object, plan: plan, phase: phase, wall: phase.WallOffset, common: common,
+		series: map[string]*measured{}, outcome: map[bench.Outcome]int64{},
+		missed: map[bench.Cause]int64{}, late: map[bench.Cause]int64{}, lastSequence: -1}
+}
+
+// furtherSeries are the series that a further client has of its own.
+func furtherSeries() []string { return []string{"arrival_offset", "server_transmit_time"} }
+
+// newFurther is the tally of client n, from 2 on, with its join.
+func newFurther(object string, plan bench.Plan, phase bench.Phase, common bool, sub uint32) *tally {
+	t := newTally(object, plan, phase, common)
+	for _, name := range furtherSeries() {
+		t.series[name] = newMeasured(object, phase)
+	}
+	t.join = newJoin(phase.First-1, sub, plan.Task, t.take)
+	return &t
+}
+
+// take is called by the join of a further client for every index.
+func (t *tally) take(r *row) {
+	if r.k < t.phase.First || r.k > t.last() {
+		return
+	}
+	t.arrive(r)
+	t.decide(r)
+}
+
+func (t *tally) last() int64 { return t.phase.First + t.phase.Ran - 1 }
+
+// add takes a value of a series that this client has.
+func (t *tally) add(name string, k, v int64) {
+	if m := t.series[name]; m != nil {
+		m.series.Add(k, v)
+		m.blocks.Add(k, v)
+	}
+}
+
+// arrive adds what the arrival of value k measured.
+func (t *tally) arrive(r *row) {
+	if r.partial {
+		t.partial++
+	}
+	if !r.arrived {
+		return
+	}
+	k, a := r.k, &r.arrival
+	t.values += a.Values
+	t.mostValues = max(t.mostValues, a.Most)
+	if a.Sequence != t.lastSequence {
+		t.messages++
+		t.lastSequence = a.Sequence
+	}
+	if t.before.ok && t.before.k == k-1 {
+		t.add("inter_arrival_deviation", k, a.Received-t.before.at-t.phase.Grid.Period)
+	}
+	t.before = arrivalOf{k, a.Received, true}
+	if !t.common {
+		return
+	}
+	t.add("arrival_offset", k, a.Received-t.phase.Grid.Due(k))
+	if r.hasSent {
+		t.add("server_transmit_time", k, a.Received-r.sent.Before)
+	}
+	if a.Flags&record.FlagStamped == 0 {
+		t.unstamped++
+		return
+	}
+	kernel := a.Kernel - t.wall
+	if r.hasSent {
+		t.add("network_time", k, kernel-r.sent.Before)
+	}
+	t.add("client_receive_time", k, a.Received-kernel)
+}
+
+// decide gives index k its one outcome and cause.
+func (t *tally) decide(r *row) (bench.Outcome, bench.Cause) {
+	f := t.join.facts(r, t.phase.Grid, t.wall, t.common)
+	out, cause := bench.Attribute(f, int64(t.plan.Task.Deadline), t.phase.Grid.Period)
+	t.outcome[out]++
+	t.sentMessages += r.messages
+	switch out {
+	case bench.Missed:
+		t.missed[cause]++
+	case bench.Late:
+		t.late[cause]++
+		t.lateRun++
+		t.lateRunMax = max(t.lateRunMax, t.lateRun)
+		return out, cause
+	}
+	t.lateRun = 0
+	return out, cause
+}
