@@ -145,8 +145,11 @@ func (c *connection) serve(id uint32, body []byte) (err error) {
 	if !known {
 		return c.fault(id, 0, ua.StatusBadDecodingError)
 	}
-	if h.service == publishID && whole {
-		return c.publish(id, body, h)
+	switch {
+	case h.service != publishID:
+		return c.call(id, body, h, whole)
+	case !whole:
+		return c.fault(id, h.handle, ua.StatusBadDecodingError)
 	}
-	return c.call(id, body, h, whole)
+	return c.publish(id, body, h)
 }

@@ -38,7 +38,7 @@ func (s *Server) keepHouse() {
 func (s *Server) endSessions() {
 	ended := s.sessions.expire()
 	for i, e := range ended {
-		if !e.active.Load() {
+		if !e.seat.told.Load() {
 			continue
 		}
 		if !s.desk.put(message{order: &closeSession{ticket: newTicket(e.seat), keep: true}}) {

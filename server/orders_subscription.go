@@ -12,7 +12,10 @@ type ticket struct {
 	done   chan struct{} // capacity 1: the PLC thread never waits on it
 }
 
-func newTicket(s *seat) ticket { return ticket{seat: s, done: make(chan struct{}, 1)} }
+func newTicket(s *seat) ticket {
+	s.told.Store(true)
+	return ticket{seat: s, done: make(chan struct{}, 1)}
+}
 
 // finish signals the giver. PLC thread. warm.
 func (t *ticket) finish(status ua.StatusCode) bool {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"math"
+	"sync/atomic"
 
 	"github.com/gopcua/opcua/ua"
 )
@@ -20,9 +21,10 @@ const maxFarewells = 32
 // that wait for them, shared by all of them (Part 4, 5.14.1.1). Made with all its memory
 // by the goroutine that makes the session; the PLC thread owns it from its first order on.
 type seat struct {
-	limit  int  // MaxResponseMessageSize of the client
-	joined bool // the engine lists it
-	closed bool // the session ended: orders that still come are refused
+	limit  int         // MaxResponseMessageSize of the client
+	told   atomic.Bool // an order or a request for it was given: the PLC thread may know it
+	joined bool        // the engine lists it
+	closed bool        // the session ended: orders that still come are refused
 
 	subs    []*subscription // capacity: SubscriptionsPerSession
 	items   int             // monitored items of all of them

@@ -114,7 +114,7 @@ func (c *call) closeSession(r *ua.CloseSessionRequest) (ua.Response, ua.StatusCo
 		return nil, ua.StatusBadSessionClosed
 	}
 	c.conn.forget(s)
-	if !s.active.Load() { // the PLC thread never heard of it
+	if !s.seat.told.Load() { // the PLC thread never heard of it
 		return &ua.CloseSessionResponse{}, ua.StatusOK
 	}
 	o := &closeSession{ticket: newTicket(s.seat), keep: !r.DeleteSubscriptions}
