@@ -18,8 +18,8 @@
 // It refuses: reverse connections, deprecated security policies, a
 // second Issue on one channel, chunks of two messages mixed, OPN in more than one
 // chunk, every sequence number but the next one, and every limit overrun. It
-// decodes no service, knows no session, opens no listener, reads no clock on the
-// hot path, and imports nothing of ours; the non-blocking write is injected
+// decodes no service but OpenSecureChannel, knows no session, opens no listener, reads no
+// clock in TrySend, and imports nothing of ours; the non-blocking write is injected
 // ([Config.SendNow]), so the package builds on every system.
 //
 // Specification: OPC 10000-6 (Part 6), https://reference.opcfoundation.org/Core/Part6/v105/docs/6.7

@@ -43,8 +43,23 @@ func TestGopcua(t *testing.T) {
 	}
 }
 
+// TestUnevenBuffers: a client with a small receive buffer gets multi-chunk answers; it
+// takes the server's ReceiveBufSize as its own and died with EOF when the server announced two sizes.
+func TestUnevenBuffers(t *testing.T) {
+	var channel atomic.Pointer[Channel]
+	address := serve(t, testConfig(), func(c *Channel) {
+		channel.Store(c)
+		answer(t, c)
+	})
+	client := connect(t, "opc.tcp://"+address, none()[0], nil, nil, opcua.ReceiveBufferSize(8192))
+	read(t, client, 1, 6000)
+	if got := channel.Load().Buffer(); got != 8192 {
+		t.Errorf("chunks of %d bytes", got)
+	}
+}
+
 // connect asks for the endpoints and connects to the one with that security.
-func connect(t *testing.T, url string, s Security, cert []byte, key *rsa.PrivateKey) *opcua.Client {
+func connect(t *testing.T, url string, s Security, cert []byte, key *rsa.PrivateKey, more ...opcua.Option) *opcua.Client {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -64,7 +79,7 @@ func connect(t *testing.T, url string, s Security, cert []byte, key *rsa.Private
 	if s.PolicyURI != ua.SecurityPolicyURINone {
 		options = append(options, opcua.Certificate(cert), opcua.PrivateKey(key))
 	}
-	client, err := opcua.NewClient(url, options...)
+	client, err := opcua.NewClient(url, append(options, more...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,21 +105,29 @@ func throughRenewals(t *testing.T, client *opcua.Client, channel *Channel) {
 		if n%20 == 0 {
 			items = 6000 // several chunks both ways
 		}
-		request := &ua.ReadRequest{NodesToRead: make([]*ua.ReadValueID, items)}
-		for i := range request.NodesToRead {
-			request.NodesToRead[i] = &ua.ReadValueID{NodeID: ua.NewNumericNodeID(1, uint32(n)), AttributeID: ua.AttributeIDValue, DataEncoding: &ua.QualifiedName{}}
-		}
-		response, err := client.Read(ctx, request)
-		if err != nil {
-			t.Fatalf("read %d after %d renewals: %v", n, channel.Counters().Renewals, err)
-		}
-		if got := response.Results[items-1].Value.Value(); len(response.Results) != items || got != uint32(n) {
-			t.Fatalf("read %d: %d results, the last is %v", n, len(response.Results), got)
-		}
+		read(t, client, uint32(n), items)
 		if raceDetector && n%25 == 0 {
 			if err := client.SecureChannel().Renew(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// read reads one node many times in one request and checks the last value.
+func read(t *testing.T, client *opcua.Client, n uint32, items int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	request := &ua.ReadRequest{NodesToRead: make([]*ua.ReadValueID, items)}
+	for i := range request.NodesToRead {
+		request.NodesToRead[i] = &ua.ReadValueID{NodeID: ua.NewNumericNodeID(1, n), AttributeID: ua.AttributeIDValue, DataEncoding: &ua.QualifiedName{}}
+	}
+	response, err := client.Read(ctx, request)
+	if err != nil {
+		t.Fatalf("read %d: %v", n, err)
+	}
+	if got := response.Results[len(response.Results)-1].Value.Value(); len(response.Results) != items || got != n {
+		t.Fatalf("read %d: %d results, the last is %v", n, len(response.Results), got)
 	}
 }

@@ -36,14 +36,9 @@ func (o *outbox) sealedSize(n int) int {
 // largest is the longest body whose sealed form fits into bytes. cold.
 func (o *outbox) largest(bytes int) int {
 	room := o.keys.room(o.size)
-	n := bytes / o.keys.size(room) * room
-	for rest := min(bytes-n/room*o.keys.size(room), o.size); rest > 0; {
-		if last := o.keys.room(rest); last > 0 {
-			n += last
-		}
-		break
-	}
-	return n
+	full := bytes / o.keys.size(room)
+	rest := min(bytes-full*o.keys.size(room), o.size)
+	return full*room + max(0, o.keys.room(rest))
 }
 
 // message seals the body a+b of a message from off on, chunk after chunk, until the
