@@ -74,8 +74,9 @@ func (e *engine) tick(k, now int64) {
 		e.prepare(s)
 	}
 	e.turn++
+	first := e.turn // every message moves turn: without a copy a seat would be passed over
 	for i, n := 0, len(e.seats); i < n; i++ {
-		e.publish(e.seats[(i+int(e.turn%uint64(n)))%n])
+		e.publish(e.seats[(i+int(first%uint64(n)))%n])
 	}
 	for i := len(e.orphans) - 1; i >= 0; i-- {
 		s := e.orphans[i]
