@@ -97,6 +97,10 @@ func (e *engine) readEcho() {
 		e.echoCount = n
 		e.echoes++
 		e.echo = entry{value: int64(v), source: e.image.echoSource.Load(), server: e.wall}
+		r := record.Echo{K: bench.Unwrap(v, e.k), At: e.image.echoAt.Load()}
+		var slot record.Record
+		r.Record(&slot)
+		e.put(&slot)
 	}
 	e.echo.server = e.wall
 }

@@ -3,6 +3,8 @@ package server
 import (
 	"sync/atomic"
 	"time"
+
+	"opcycle/rt"
 )
 
 // image is the process image: what the PLC thread and the goroutines of the connections
@@ -17,6 +19,7 @@ type image struct {
 
 	echo       atomic.Uint64 // low half: the Int32; high half: how often it was written
 	echoSource atomic.Int64  // DateTime of the last Write
+	echoAt     atomic.Int64  // CLOCK_MONOTONIC ns when the last Write was accepted
 }
 
 func newImage(now int64) *image {
@@ -48,6 +51,7 @@ func (m *image) counter() (k, source int64, ok bool) {
 
 // write stores an echo that a client wrote at the given DateTime. Any goroutine.
 func (m *image) write(v int32, source int64) {
+	m.echoAt.Store(rt.Now()) // before the value: whoever sees the value sees its time
 	for {
 		old := m.echo.Load()
 		next := (old>>32+1)<<32 | uint64(uint32(v))
