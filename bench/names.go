@@ -17,6 +17,13 @@ const (
 	NodePriority = "Priority"
 	// NodeItems is the number of monitored items the server carries (UInt32).
 	NodeItems = "Items"
+	// NodeWindow is the measuring phase that a client asks the server to keep books of: a
+	// Window as JSON (String, writable). Written again with the indices that the client
+	// reached, it asks for the books.
+	NodeWindow = "Window"
+	// NodeResult is the server's side of that phase: a Part as JSON (ByteString, read in
+	// pages by IndexRange), empty until it is there.
+	NodeResult = "Result"
 	// NodePlan is the server's Announcement as JSON (String), for a client started by hand.
 	NodePlan = "Plan"
 )

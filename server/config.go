@@ -29,6 +29,10 @@ type Config struct {
 	// Counters are filled by the server; nil makes its own.
 	Counters *Counters
 
+	// Window is told the text that a client writes to the node Window; an error refuses
+	// it. Called on a connection's goroutine. nil: the node is not writable.
+	Window func(text string) error
+
 	Buffer int // negotiated chunk size in bytes; default 65535
 	Limits Limits
 }

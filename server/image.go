@@ -17,9 +17,10 @@ type image struct {
 	index  atomic.Int64  // grid index of the last latched output image; −1 before the first
 	source atomic.Int64  // DateTime at the end of the cycle that produced it
 
-	echo       atomic.Uint64 // low half: the Int32; high half: how often it was written
-	echoSource atomic.Int64  // DateTime of the last Write
-	echoAt     atomic.Int64  // CLOCK_MONOTONIC ns when the last Write was accepted
+	echo       atomic.Uint64          // low half: the Int32; high half: how often it was written
+	echoSource atomic.Int64           // DateTime of the last Write
+	result     atomic.Pointer[[]byte] // value of the node Result; nil: none yet
+	echoAt     atomic.Int64           // CLOCK_MONOTONIC ns when the last Write was accepted
 }
 
 func newImage(now int64) *image {

@@ -62,7 +62,8 @@ type node struct {
 	dataType *ua.NodeID
 	rank     int32
 	writable bool
-	sampling float64 // MinimumSamplingInterval, ms
+	write    func(v any) ua.StatusCode // of a writable one, called on a connection's goroutine
+	sampling float64                   // MinimumSamplingInterval, ms
 
 	// Types.
 	abstract  bool

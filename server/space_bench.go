@@ -32,11 +32,12 @@ func (s *space) addBenchmark(cfg *Config, m *image) {
 		}
 	}
 	echo := s.variable(obj, id.HasComponent, own(bench.NodeEcho), nsBench, bench.NodeEcho, id.Int32, nil, since)
-	echo.kind, echo.writable = sourceEcho, true
+	echo.kind, echo.writable = sourceEcho, true // its Write is writeValue's own: the image keeps a time with it
 	echo.value = func() (any, int64, ua.StatusCode) {
 		v, _ := m.written()
 		return v, m.echoSource.Load(), ua.StatusOK
 	}
+	s.addBooks(obj, own, cfg, m, since)
 	s.variable(obj, id.HasComponent, own(bench.NodeItems), nsBench, bench.NodeItems, id.UInt32, uint32(cfg.Items), since)
 	s.variable(obj, id.HasComponent, own(bench.NodePlan), nsBench, bench.NodePlan, id.String, string(cfg.Plan), since)
 
@@ -46,4 +47,29 @@ func (s *space) addBenchmark(cfg *Config, m *image) {
 	task := s.object(resource, id.HasComponent, own("CtrlTask"), nsPLCopen, "CtrlTask", id.BaseObjectType)
 	s.variable(task, id.HasProperty, own(bench.NodePriority), nsPLCopen, bench.NodePriority, id.UInt32, cfg.Priority, since)
 	s.variable(task, id.HasProperty, own(bench.NodeInterval), nsPLCopen, bench.NodeInterval, id.String, iecTime(cfg.Interval), since)
+}
+
+// addBooks makes the two nodes by which a client that came by itself asks for the
+// server's side of its measuring phase.
+func (s *space) addBooks(obj *node, own func(string) *ua.NodeID, cfg *Config, m *image, since int64) {
+	window := s.variable(obj, id.HasComponent, own(bench.NodeWindow), nsBench, bench.NodeWindow, id.String, "", since)
+	window.writable = cfg.Window != nil
+	window.write = func(v any) ua.StatusCode {
+		text, ok := v.(string)
+		if !ok {
+			return ua.StatusBadTypeMismatch
+		}
+		if cfg.Window(text) != nil {
+			return ua.StatusBadOutOfRange
+		}
+		return ua.StatusOK
+	}
+	n := s.variable(obj, id.HasComponent, own(bench.NodeResult), nsBench, bench.NodeResult, id.ByteString, []byte{}, since)
+	n.value = func() (any, int64, ua.StatusCode) {
+		b := m.result.Load()
+		if b == nil {
+			return []byte{}, since, ua.StatusOK
+		}
+		return *b, since, ua.StatusOK
+	}
 }

@@ -44,12 +44,15 @@ func (s *Server) writeValue(w *ua.WriteValue) ua.StatusCode {
 	if w.Value == nil || !w.Value.Has(ua.DataValueValue) || w.Value.Value == nil {
 		return ua.StatusBadTypeMismatch
 	}
+	if w.Value.Has(ua.DataValueStatusCode) && w.Value.Status != ua.StatusOK {
+		return ua.StatusBadWriteNotSupported // Part 4, 5.11.4.2: no status beside a value is kept
+	}
+	if n.write != nil {
+		return n.write(w.Value.Value.Value())
+	}
 	v, ok := w.Value.Value.Value().(int32)
 	if !ok {
 		return ua.StatusBadTypeMismatch
-	}
-	if w.Value.Has(ua.DataValueStatusCode) && w.Value.Status != ua.StatusOK {
-		return ua.StatusBadWriteNotSupported // Part 4, 5.11.4.2: no status beside a value is kept
 	}
 	source := dateTime()
 	if w.Value.Has(ua.DataValueSourceTimestamp) && !w.Value.SourceTimestamp.IsZero() {
