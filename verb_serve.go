@@ -39,7 +39,7 @@ many releases it executed and skipped.`,
 }
 
 func runServe(ctx context.Context, profile string, given map[string]string, listen string, stdout, stderr io.Writer) error {
-	_, plan, _, err := planOf(profile, given)
+	_, plan, h, err := planOf(profile, given)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func runServe(ctx context.Context, profile string, given map[string]string, list
 	for _, n := range plan.Notes {
 		fmt.Fprintln(stderr, "note:", n)
 	}
-	served, err := run.Serving{Starter: start, Plan: plan, Ready: func(endpoint string, info bench.ProcessInfo) {
+	served, err := run.Serving{Starter: start, Plan: plan, Host: h, Ready: func(endpoint string, info bench.ProcessInfo) {
 		fmt.Fprintf(stdout, "%s: cycle %s, %s %d iterations, %d item(s); CPUs %s, %s; Ctrl-C ends it\n", endpoint,
 			plan.Task.Interval, plan.Task.Workload, plan.Task.Iterations, plan.OPCUA.Items, bench.CPUList(plan.Server.CPUs), policies(info))
 	}}.Run(ctx)

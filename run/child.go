@@ -38,10 +38,11 @@ type child struct {
 
 	mu      sync.Mutex
 	replies chan opcua.Reply
-	events  chan error    // the child's unasked word, or its end
-	heard   chan struct{} // closed when its socket has ended: no reply comes after
-	exited  chan struct{} // closed when it has ended and was waited for
-	state   error         // how it ended; read after exited
+	events  chan error        // the child's unasked word, or its end
+	windows chan bench.Window // what clients ask a server for
+	heard   chan struct{}     // closed when its socket has ended: no reply comes after
+	exited  chan struct{}     // closed when it has ended and was waited for
+	state   error             // how it ended; read after exited
 }
 
 // tail keeps the last of what a child said on standard error.
@@ -81,7 +82,7 @@ type Rings struct{ Large, Small int }
 
 // start makes rings, starts a child of that kind and returns when it runs. cold.
 func (s Starter) start(kind string, p bench.Process, mode bench.RTMode, rings Rings) (*child, error) {
-	c := &child{name: p.Name, replies: make(chan opcua.Reply, 1), events: make(chan error, 4), heard: make(chan struct{}), exited: make(chan struct{})}
+	c := &child{name: p.Name, replies: make(chan opcua.Reply, 1), events: make(chan error, 4), windows: make(chan bench.Window, 4), heard: make(chan struct{}), exited: make(chan struct{})}
 	ours, theirs, err := rt.SocketPair()
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", p.Name, err)
@@ -159,7 +160,15 @@ func (c *child) listen() {
 		if err != nil {
 			return
 		}
-		if r.Event != "" {
+		switch r.Event {
+		case "":
+		case opcua.EventWindow:
+			select {
+			case c.windows <- *r.Window:
+			default: // nobody keeps books, or four asked at once
+			}
+			continue
+		default:
 			select {
 			case c.events <- fmt.Errorf("%s: %s", c.name, r.Error):
 			default:

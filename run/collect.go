@@ -63,11 +63,12 @@ func (c *collect) take(r *row) {
 		c.index(r)
 		if executed {
 			c.release(r, rel)
-		} else {
+		} else if c.hosted() {
 			c.waiting = append(c.waiting, r.k)
 		}
 		c.arrive(r)
 		c.wrote(r)
+		c.loop(r)
 		c.judge(r, rel, executed)
 	}
 	if executed {
@@ -77,6 +78,10 @@ func (c *collect) take(r *row) {
 		c.lastCPU = rel.OnCPU
 	}
 }
+
+// hosted reports whether the program's releases are in our rings: not when a server that
+// was started by hand runs it.
+func (c *collect) hosted() bool { return c.join.client || !c.join.foreign }
 
 // respond adds the response time of an executed release and of the indices that were
 // skipped before it: X(n) − S(k).
@@ -174,6 +179,12 @@ func (c *collect) wrote(r *row) {
 			c.lateAck++
 		}
 	}
+}
+
+// loop adds the loop time of value k: to the arrival of its Write at the server, from its
+// due time (host = server) or from its sending (host = client).
+func (c *collect) loop(r *row) {
+	k := r.k
 	switch {
 	case r.echoAt == 0:
 	case c.join.client && r.hasSent:
@@ -187,7 +198,7 @@ func (c *collect) wrote(r *row) {
 func (c *collect) judge(r *row, rel *record.Release, executed bool) {
 	out, cause := c.decide(r)
 	slow := executed && (rel.Done-rel.Due > int64(c.plan.Task.ThiefAbove) || rel.Done-rel.Due > c.phase.Task.Period)
-	if out != bench.OnTime || slow || !executed {
+	if out != bench.OnTime || slow || !executed && c.hosted() {
 		c.keep(r, rel, executed, out, cause)
 	}
 }

@@ -1,6 +1,8 @@
 package run
 
 import (
+	"slices"
+
 	"opcycle/bench"
 	"opcycle/client"
 	"opcycle/workloads/opcua"
@@ -63,9 +65,16 @@ func counted(i int, before, after *opcua.Snapshot) (d client.Counts, ok bool) {
 func (f *figures) packets(t *tally, i int, before, after *opcua.Snapshot) {
 	o := t.object
 	f.count(o, "packets", "expected", t.phase.Ran)
-	f.count(o, "packets", "on_time", t.outcome[bench.OnTime])
-	f.count(o, "packets", "late", t.outcome[bench.Late])
-	f.count(o, "packets", "late_run_max", t.lateRunMax)
+	for _, x := range []struct {
+		statistic string
+		n         int64
+	}{{"on_time", t.outcome[bench.OnTime]}, {"late", t.outcome[bench.Late]}, {"late_run_max", t.lateRunMax}} {
+		if t.common {
+			f.count(o, "packets", x.statistic, x.n)
+		} else {
+			f.na(o, "packets", x.statistic, "1", t.phase.Clock)
+		}
+	}
 	f.count(o, "packets", "missed", t.outcome[bench.Missed])
 	f.count(o, "packets", "total", t.outcome[bench.OnTime]+t.outcome[bench.Late])
 	d, ok := counted(i, before, after)
@@ -171,4 +180,19 @@ func pausesWithin(before, after *opcua.Snapshot) (n, sum, longest int64) {
 		longest = max(longest, after.Pauses[i].NS)
 	}
 	return n, sum, longest
+}
+
+// override puts the figures that the server told in place of ours of the same name, or
+// behind them.
+func (f *figures) override(list []bench.Figure) {
+	for _, x := range list {
+		i := slices.IndexFunc(f.list, func(y bench.Figure) bool {
+			return y.Object == x.Object && y.Series == x.Series && y.Statistic == x.Statistic
+		})
+		if i >= 0 {
+			f.list[i] = x
+		} else {
+			f.list = append(f.list, x)
+		}
+	}
 }

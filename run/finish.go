@@ -1,6 +1,8 @@
 package run
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -18,6 +20,7 @@ func (s *session) finish() {
 	if s.failed != nil {
 		s.invalid("ended early: " + s.failed.Error())
 	}
+	s.fetchPart()
 	s.stopBoth()
 	s.pull()
 	if s.collect == nil {
@@ -32,6 +35,33 @@ func (s *session) finish() {
 	s.validity()
 	s.file.Phase = s.phase
 	s.results()
+}
+
+// fetchPart asks a server that was started by hand for its side of the phase.
+func (s *session) fetchPart() {
+	if s.Remote == nil || s.collect == nil {
+		return
+	}
+	w := bench.Window{First: s.phase.First, N: s.phase.Ran, Done: true}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), 12*time.Second)
+	defer cancel()
+	if s.ctx.Err() != nil { // interrupted: no time for it
+		return
+	}
+	_, err := s.client.order(ctx, opcua.Order{Do: opcua.DoWindow, Window: &w}, orderLimit)
+	var r opcua.Reply
+	if err == nil {
+		r, err = s.client.order(ctx, opcua.Order{Do: opcua.DoBooks}, orderLimit)
+	}
+	var p bench.Part
+	if err == nil {
+		err = json.Unmarshal(r.Books, &p)
+	}
+	if err != nil {
+		s.warn("the server's side is n/a: " + err.Error())
+		return
+	}
+	s.part = &p
 }
 
 // stopBoth ends the client first: an orderly CloseSession needs the server. The server is
@@ -192,7 +222,19 @@ func (s *session) results() {
 			s.file.Attained.IterationTime = float64(v) / float64(n)
 		}
 	}
+	if s.Remote != nil && s.part == nil {
+		c.settle(nil, nil)
+		for _, t := range s.further {
+			t.settle(nil, nil)
+		}
+	}
 	var f figures
+	s.series(&f)
+	ratios := f.list
+	f.list = nil
+	if s.part != nil {
+		s.merge(*s.part)
+	}
 	f.run(&s.file, s.Plan)
 	f.packets(&c.tally, 0, s.before[1], s.after[1])
 	for i, t := range s.further {
@@ -209,14 +251,16 @@ func (s *session) results() {
 	}
 	f.process(bench.ProcessServer, s.before[0], s.after[0], messages)
 	f.process(bench.ProcessClient, s.before[1], s.after[1], messages)
-	s.serverCounters(&f)
-	s.series(&f)
+	serverCounters(&f, s.before[0], s.after[0])
+	f.list = append(f.list, ratios...)
+	if s.part != nil {
+		f.override(s.part.Figures)
+	}
 	s.file.Figures = f.list
 }
 
 // serverCounters are the embedded server's own counts over the phase.
-func (s *session) serverCounters(f *figures) {
-	b, a := s.before[0], s.after[0]
+func serverCounters(f *figures, b, a *opcua.Snapshot) {
 	if b == nil || a == nil {
 		return
 	}

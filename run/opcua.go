@@ -41,7 +41,9 @@ type session struct {
 	ctx            context.Context
 	server, client *child // server is nil with a Remote
 	file           bench.File
-	grid           bench.Grid // of the server's task
+	grid           bench.Grid  // of the server's task, on its clock
+	local          bench.Grid  // the same on the conductor's clock: without a common one, by the arrivals
+	part           *bench.Part // of a Remote
 	phase          bench.Phase
 	look           glance
 	join           *join
@@ -69,6 +71,15 @@ func (o OPCUA) Run(ctx context.Context) (bench.File, error) {
 	s := &session{OPCUA: o, ctx: ctx}
 	s.live.packer.w = o.Records
 	s.file = bench.File{Schema: bench.Schema, Suite: suite, Started: time.Now().UTC(), Plan: o.Plan, Host: o.Host}
+	cpus := [][]int{o.Plan.Client.CPUs}
+	if o.Remote == nil {
+		cpus = append(cpus, o.Plan.Server.CPUs)
+	}
+	release, err := claim(cpus...)
+	if err != nil {
+		return bench.File{}, err
+	}
+	defer release()
 	defer s.close()
 	if err := s.prepare(); err != nil {
 		return bench.File{}, err
@@ -174,14 +185,21 @@ func (s *session) align() error {
 	t := s.Plan.Task
 	s.tell(bench.PhaseAlign, -1)
 	s.phase = bench.Phase{Grid: s.grid, Task: s.grid, Clock: s.file.Phase.Clock}
+	arrivals, seen := s.look.medianOffset(bench.Grid{Period: s.grid.Period})
+	s.local = s.grid
+	if s.phase.Clock != "common" {
+		if !seen {
+			return errors.New("align: no value arrived during the warm-up; make it longer (--warm-up)")
+		}
+		s.local.Origin = arrivals
+	}
 	host := s.server
 	if t.Host == bench.HostClient {
 		host = s.client
-		offset, ok := s.look.medianOffset(s.grid)
-		if !ok {
+		if !seen {
 			return errors.New("align: no value arrived during the warm-up; make it longer (--warm-up)")
 		}
-		s.phase.Task.Origin += offset + int64(t.Guard)
+		s.phase.Task.Origin = arrivals + int64(t.Guard) // d = 0: release k is the one after value k
 		first := s.phase.Task.Next(rt.Now()) + 5
 		if _, err := s.client.order(s.ctx, opcua.Order{Do: opcua.DoTask, Grid: s.phase.Task, First: first}, orderLimit); err != nil {
 			return err
@@ -204,7 +222,7 @@ func (s *session) measure() error {
 	wall, boot := rt.ReadWallOffset(), rt.SuspendedTime()
 	s.before = [2]*opcua.Snapshot{s.snapshot(s.server), s.snapshot(s.client)}
 	s.countersFrom, _ = host.Counters(s.Root) // what is missing is told at the end
-	s.phase.First = s.grid.Next(rt.Now()) + int64(max(200*time.Millisecond, 10*t)/t)
+	s.phase.First = s.local.Next(rt.Now()) + int64(max(200*time.Millisecond, 10*t)/t)
 	s.phase.N, s.phase.Ran = s.Plan.Cycles, s.Plan.Cycles
 	s.phase.WallOffset = wall.Offset
 	s.collect = newCollect(s.Plan, s.phase, s.phase.Clock == "common")
@@ -215,10 +233,16 @@ func (s *session) measure() error {
 		t.join.foreign = s.server == nil
 		s.further = append(s.further, t)
 	}
-	end := s.grid.Due(s.phase.First + s.phase.N)
-	err := s.until(bench.PhaseMeasure, s.grid.Due(s.phase.First), end)
+	if s.Remote != nil {
+		w := bench.Window{First: s.phase.First, N: s.phase.N}
+		if _, err := s.client.order(s.ctx, opcua.Order{Do: opcua.DoWindow, Window: &w}, orderLimit); err != nil {
+			s.warn(err.Error())
+		}
+	}
+	end := s.local.Due(s.phase.First + s.phase.N)
+	err := s.until(bench.PhaseMeasure, s.local.Due(s.phase.First), end)
 	if err != nil { // cut by index, without the one that is under way
-		s.phase.Ran = min(max(s.grid.Index(rt.Now())-s.phase.First, 0), s.phase.N)
+		s.phase.Ran = min(max(s.local.Index(rt.Now())-s.phase.First, 0), s.phase.N)
 		s.collect.phase.Ran = s.phase.Ran
 		for _, t := range s.further {
 			t.phase.Ran = s.phase.Ran
@@ -354,7 +378,7 @@ func (s *session) tell(phase string, share float64) {
 	}
 	p := bench.Progress{Phase: phase, Share: share, Packets: s.live.received}
 	if s.collect != nil {
-		due := min(s.grid.Index(rt.Now()-s.grid.Period), s.collect.last()) - s.phase.First + 1
+		due := min(s.local.Index(rt.Now()-s.local.Period), s.collect.last()) - s.phase.First + 1
 		p.Missing = max(due-s.live.received, 0)
 	}
 	s.Progress(p)

@@ -29,6 +29,20 @@ type tally struct {
 	sentMessages                int64 // sent, by the server's log
 	lastSequence                int64
 	before                      arrivalOf
+	pending                     []undecided // of a server whose log is not known yet
+	pendingLost                 int64
+}
+
+// undecided is an index that did not arrive on time, until the server's log comes.
+type undecided struct {
+	k     int64
+	facts bench.Facts
+}
+
+// verdictOf is what became of an index.
+type verdictOf struct {
+	out   bench.Outcome
+	cause bench.Cause
 }
 
 type arrivalOf struct {
@@ -125,9 +139,47 @@ func (t *tally) arrive(r *row) {
 // decide gives index k its one outcome and cause.
 func (t *tally) decide(r *row) (bench.Outcome, bench.Cause) {
 	f := t.join.facts(r, t.phase.Grid, t.wall, t.common)
-	out, cause := bench.Attribute(f, int64(t.plan.Task.Deadline), t.phase.Grid.Period)
-	t.outcome[out]++
 	t.sentMessages += r.messages
+	out, cause := bench.Attribute(f, int64(t.plan.Task.Deadline), t.phase.Grid.Period)
+	if t.join.foreign && out != bench.OnTime {
+		if len(t.pending) == bench.AbnormalMax {
+			t.pendingLost++
+		} else {
+			t.pending = append(t.pending, undecided{r.k, f})
+			return out, cause
+		}
+	}
+	t.count(out, cause)
+	return out, cause
+}
+
+// settle decides the pending indices by the server's log; without one by what the client
+// alone knows.
+func (t *tally) settle(p *bench.Part, known map[int64]bench.Exception) map[int64]verdictOf {
+	decided := map[int64]verdictOf{}
+	for _, u := range t.pending {
+		if p != nil {
+			u.facts.ServerLog = true
+			e, odd := known[u.k]
+			if !odd {
+				e = bench.Exception{Executed: true, Sent: true}
+			}
+			e.Apply(&u.facts)
+		}
+		out, cause := bench.Attribute(u.facts, int64(t.plan.Task.Deadline), t.phase.Grid.Period)
+		t.count(out, cause)
+		decided[u.k] = verdictOf{out, cause}
+	}
+	t.pending = nil
+	if p != nil {
+		t.sentMessages = p.Messages
+	}
+	return decided
+}
+
+// count books one outcome.
+func (t *tally) count(out bench.Outcome, cause bench.Cause) {
+	t.outcome[out]++
 	switch out {
 	case bench.Missed:
 		t.missed[cause]++
@@ -135,8 +187,7 @@ func (t *tally) decide(r *row) (bench.Outcome, bench.Cause) {
 		t.late[cause]++
 		t.lateRun++
 		t.lateRunMax = max(t.lateRunMax, t.lateRun)
-		return out, cause
+		return
 	}
 	t.lateRun = 0
-	return out, cause
 }

@@ -72,7 +72,7 @@ func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 // Endpoint is the URL of a client on this host.
 func (s *Server) Endpoint() string { return "opc.tcp://" + s.Addr().String() }
 
-// SetResult makes b the value of the node Result; the server keeps it.
+// SetResult makes b the value of the node Result; the server keeps it. nil: none yet.
 func (s *Server) SetResult(b []byte) { s.image.result.Store(&b) }
 
 // Counters are the live counters.

@@ -16,15 +16,17 @@ import (
 
 // Order is one line from the conductor to a measured process, answered by one Reply.
 type Order struct {
-	Do      string      `json:"do"`
-	Plan    *bench.Plan `json:"plan,omitempty"`    // start
-	Target  string      `json:"target,omitempty"`  // start, client: endpoint; start, floor: address
-	On      bool        `json:"on,omitempty"`      // hold
-	Grid    bench.Grid  `json:"grid"`              // task, floor
-	First   int64       `json:"first,omitempty"`   // task
-	Periods int         `json:"periods,omitempty"` // floor
-	Bytes   int         `json:"bytes,omitempty"`   // floor
-	NS      int64       `json:"ns,omitempty"`      // calibrate: target
+	Do      string        `json:"do"`
+	Plan    *bench.Plan   `json:"plan,omitempty"`    // start
+	Target  string        `json:"target,omitempty"`  // start, client: endpoint; start, floor: address
+	On      bool          `json:"on,omitempty"`      // hold
+	Grid    bench.Grid    `json:"grid"`              // task, floor
+	First   int64         `json:"first,omitempty"`   // task
+	Periods int           `json:"periods,omitempty"` // floor
+	Bytes   int           `json:"bytes,omitempty"`   // floor
+	NS      int64         `json:"ns,omitempty"`      // calibrate: target
+	Window  *bench.Window `json:"window,omitempty"`  // window, client
+	Result  []byte        `json:"result,omitempty"`  // result, server
 }
 
 // The orders.
@@ -35,7 +37,16 @@ const (
 	DoHold      = "hold"      // run neither program nor output: the floor is measured
 	DoSnapshot  = "snapshot"
 	DoStop      = "stop"
-	DoFloor     = "floor" // exchange messages and answer with the samples
+	DoWindow    = "window" // client: write the window to the server
+	DoBooks     = "books"  // client: read the server's part
+	DoResult    = "result" // server: hand the part out
+	DoFloor     = "floor"  // exchange messages and answer with the samples
+)
+
+// The events: replies that nobody asked for.
+const (
+	EventLost   = "lost"   // client: the server is gone for good
+	EventWindow = "window" // server: a client that came by itself asks for books
 )
 
 // Reply answers one order.
@@ -49,6 +60,8 @@ type Reply struct {
 	Snapshot *Snapshot          `json:"snapshot,omitempty"`
 	Floor    *FloorSamples      `json:"floor,omitempty"`
 	Count    int64              `json:"count,omitempty"`
+	Window   *bench.Window      `json:"window,omitempty"` // event "window": a client asks for books
+	Books    []byte             `json:"books,omitempty"`
 	// Subscriptions are the ids of the clients' subscriptions, in their order.
 	Subscriptions []uint32 `json:"subscriptions,omitempty"`
 }

@@ -84,6 +84,10 @@ func (m *measure) obey(o Order) (r Reply, last bool) {
 		if m.task != nil {
 			m.task.control.Hold.Store(o.On)
 		}
+	case DoWindow:
+		err = m.clients[0].AskBooks(*o.Window)
+	case DoBooks:
+		r.Books, err = m.clients[0].Books()
 	case DoSnapshot:
 		r.Snapshot, r.Info = m.snapshot(), m.info()
 	case DoStop:
@@ -121,7 +125,7 @@ func (m *measure) start(o Order) (Reply, error) {
 		go func() {
 			defer m.ran.Done()
 			if err := c.Run(run); err != nil { // told unasked: the conductor ends the run
-				_ = m.ctl.Answer(Reply{Event: "lost", Error: err.Error()})
+				_ = m.ctl.Answer(Reply{Event: EventLost, Error: err.Error()})
 			}
 		}()
 	}

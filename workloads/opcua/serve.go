@@ -20,12 +20,13 @@ func Serve(ctl *Control, rings []*record.Ring, rtError string) error {
 	if len(rings) != ServerRings {
 		return fmt.Errorf("server process: %d rings; it needs %d", len(rings), ServerRings)
 	}
-	s := &serve{ring: rings[RingTask], rtErr: rtError}
+	s := &serve{ctl: ctl, ring: rings[RingTask], rtErr: rtError}
 	defer s.end()
 	return serveOrders(ctl, s.obey)
 }
 
 type serve struct {
+	ctl    *Control
 	ring   *record.Ring
 	plan   bench.Plan
 	rtErr  string
@@ -48,6 +49,8 @@ func (s *serve) obey(o Order) (r Reply, last bool) {
 		r.Count, err = s.task.calibrate(time.Duration(o.NS), s.plan.Task.Interval)
 	case DoHold:
 		s.task.control.Hold.Store(o.On)
+	case DoResult:
+		s.server.SetResult(o.Result)
 	case DoSnapshot:
 		r.Snapshot, r.Info = s.snapshot(), s.info()
 	case DoStop:
@@ -78,7 +81,7 @@ func (s *serve) start(o Order) (Reply, error) {
 		return Reply{}, fmt.Errorf("the plan as JSON: %w", err)
 	}
 	s.server, err = server.New(server.Config{Listen: u.Host, Items: p.OPCUA.Items, Interval: p.Task.Interval,
-		Priority: uint32(p.Task.Priority), Publish: p.Task.Publish, Plan: text, Ring: s.ring})
+		Priority: uint32(p.Task.Priority), Publish: p.Task.Publish, Plan: text, Ring: s.ring, Window: s.window})
 	if err != nil {
 		return Reply{}, err
 	}
@@ -95,6 +98,24 @@ func (s *serve) start(o Order) (Reply, error) {
 	go func() { s.served <- s.server.Serve(ctx) }()
 	return Reply{Endpoint: s.server.Endpoint(), Grid: grid, Info: s.info()}, nil
 }
+
+// window passes on what a client asks for; the conductor keeps the books.
+func (s *serve) window(text string) error {
+	var w bench.Window
+	if err := json.Unmarshal([]byte(text), &w); err != nil {
+		return fmt.Errorf("window: %w", err)
+	}
+	if w.N < 0 || w.N > maxWindow || w.First < 0 {
+		return fmt.Errorf("window: first %d, n %d: out of range", w.First, w.N)
+	}
+	if !w.Done {
+		s.server.SetResult(nil)
+	}
+	return s.ctl.Answer(Reply{Event: EventWindow, Window: &w})
+}
+
+// maxWindow bounds a phase that a client may ask for: second blocks take memory.
+const maxWindow = 1 << 26
 
 // serverImage is the process image of the task in the server: the subscription engine.
 type serverImage struct{ *server.Server }
