@@ -60,7 +60,7 @@ func lateCause(f Facts, deadline, period int64) Cause {
 		return LateTask
 	case f.Waited:
 		return LatePublishRequest
-	case f.Sent && f.KernelExact && f.Kernel-f.Before > period/2:
+	case f.Sent && f.Before != 0 && f.KernelExact && f.Kernel-f.Before > period/2:
 		return LateNetwork
 	case f.Kernel != 0 && f.Received-f.Kernel > period/2: // holds for an upper bound too
 		return LateClient

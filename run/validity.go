@@ -1,0 +1,101 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"opcycle/bench"
+)
+
+// lacking says what a process was to have and has not.
+func lacking(info *bench.ProcessInfo, plan bench.Plan) []string {
+	var out []string
+	p := plan.Client
+	if info.Name == bench.ProcessServer {
+		p = plan.Server
+	}
+	if p.FIFO > 0 {
+		for _, t := range info.Threads {
+			if t.Policy != "SCHED_FIFO" {
+				why := info.Error
+				if why == "" {
+					why = "the kernel reports " + t.Policy
+				}
+				out = append(out, fmt.Sprintf("not real-time: %s process: %s", info.Name, why))
+				break
+			}
+		}
+		if !info.Locked {
+			out = append(out, fmt.Sprintf("memory not locked: %s process: %s", info.Name, info.LockError))
+		}
+	}
+	for _, t := range info.Threads {
+		if len(intersection(t.CPUs, p.CPUs)) != len(t.CPUs) {
+			out = append(out, fmt.Sprintf("not pinned: thread %d of the %s process may run on CPUs %v, planned %v", t.TID, info.Name, t.CPUs, p.CPUs))
+			break
+		}
+	}
+	return out
+}
+
+func intersection(a, b []int) []int {
+	var out []int
+	for _, v := range a {
+		if slices.Contains(b, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// validity applies the rules of metrics.md, "Validity".
+func (s *session) validity() {
+	a, o := s.file.Attained, s.Plan.OPCUA
+	want := float64(o.PublishingInterval) / float64(time.Millisecond)
+	if a.PublishingInterval != want {
+		s.invalid(fmt.Sprintf("publishing interval: asked for %v ms, the server revised it to %v ms", want, a.PublishingInterval))
+	}
+	period := float64(s.Plan.Task.Interval) / float64(time.Millisecond)
+	switch sampling := float64(o.SamplingInterval) / float64(time.Millisecond); {
+	case sampling > 0 && a.SamplingInterval != sampling,
+		sampling == 0 && a.SamplingInterval > period,
+		sampling < 0 && a.SamplingInterval != a.PublishingInterval:
+		s.invalid(fmt.Sprintf("sampling interval: asked for %v ms, the server revised it to %v ms", sampling, a.SamplingInterval))
+	}
+	if a.QueueSize < uint32(o.QueueSize) {
+		s.invalid(fmt.Sprintf("queue size: asked for %d, the server revised it to %d", o.QueueSize, a.QueueSize))
+	}
+	for _, g := range s.join.gaps {
+		if g.Last >= s.phase.First && g.K <= s.collect.last() {
+			s.invalid(fmt.Sprintf("reconnect inside the measuring phase, after index %d", g.K-1))
+		}
+	}
+	for _, c := range s.children() {
+		for _, r := range c.rings {
+			if n := r.Lost(); n > 0 {
+				s.invalid(fmt.Sprintf("the record ring of the %s process overran: %d records are lost", c.name, n))
+			}
+		}
+	}
+	if s.join.stray > 0 {
+		s.warn(fmt.Sprintf("%d records came for cycles that were decided already", s.join.stray))
+	}
+	s.machine()
+}
+
+// machine tells what the kernel counted on the measured CPUs during the phase.
+func (s *session) machine() {
+	cpus := append(append([]int(nil), s.Plan.Server.CPUs...), s.Plan.Client.CPUs...)
+	slices.Sort(cpus)
+	d := s.countersTo.Since(s.countersFrom, slices.Compact(cpus))
+	phase := time.Duration(s.phase.Ran * s.phase.Grid.Period)
+	for _, c := range d.CPUs {
+		if c.Steal != nil && phase > 0 && *c.Steal > phase/100 {
+			s.warn(fmt.Sprintf("steal on CPU %d: %.1f %% of the time", c.CPU, 100*float64(*c.Steal)/float64(phase)))
+		}
+	}
+	if d.Throttled != nil && *d.Throttled > 0 {
+		s.invalid(fmt.Sprintf("the cgroup's CPU quota was hit %d times", *d.Throttled))
+	}
+}
