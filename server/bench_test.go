@@ -178,15 +178,7 @@ func publishBody(tb testing.TB, token *ua.NodeID, acks int) []byte {
 // header, session, acknowledgements, inbox.
 func BenchmarkPublishDecode(tb *testing.B) {
 	b := newBare(tb, 1, 10)
-	s := &session{token: ua.NewByteStringNodeID(0, make([]byte, 32))}
-	s.encoded, _ = s.token.Encode()
-	s.seat = b.seat
-	s.active.Store(true)
-	b.conn.server = &Server{cfg: *b.cfg, counters: b.counters}
-	b.conn.server.sessions.init(b.cfg)
-	b.conn.sessions = []*session{s}
-	s.conn.Store(b.conn)
-	body := publishBody(tb, s.token, 1)
+	body := publishBody(tb, b.decoder(), 1)
 	tb.ReportAllocs()
 	for tb.Loop() {
 		if err := b.conn.serve(1, body); err != nil {

@@ -38,6 +38,7 @@ type connection struct {
 	idle    time.Time   // Server.mu: when a session was last seen active on it
 	evicted bool        // Server.mu
 	inbox   inbox
+	reply   [64]byte // of writeEcho
 	slots   []publishRequest
 	next    int // slot to try first
 	closing chan struct{}
@@ -144,6 +145,11 @@ func (c *connection) serve(id uint32, body []byte) (err error) {
 	h, known, whole := readHeader(body)
 	if !known {
 		return c.fault(id, 0, ua.StatusBadDecodingError)
+	}
+	if h.service == writeID && whole {
+		if v, ok := echoOf(body, h.end); ok {
+			return c.writeEcho(id, v, h)
+		}
 	}
 	switch {
 	case h.service != publishID:
