@@ -9,9 +9,6 @@ import (
 	"opcycle/record"
 )
 
-// dataChangeOverhead is what NotificationData takes besides its notifications.
-const dataChangeOverhead = 4 + 4 + 1 + 4 + 4 + 4
-
 // putDataChange appends NotificationData with one DataChangeNotification (Part 4, 7.25.2)
 // up to the limits: bytes, and MaxNotificationsPerPublish. Items take their turn from the
 // cursor on; of each all values, oldest first. hot: no allocation.

@@ -29,7 +29,6 @@ type seat struct {
 	subs    []*subscription // capacity: SubscriptionsPerSession
 	items   int             // monitored items of all of them
 	entries int             // queue entries of all items
-	turn    uint64          // round robin among equal priorities
 
 	waiting []*publishRequest // ring of waiting Publish requests; length: one more than allowed
 	head, n int

@@ -26,7 +26,7 @@ func until(t *testing.T, what string, ok func() bool) {
 // subscribe makes a subscription of counter 1 and returns its id.
 func (r *raw) subscribe(items int, queue uint32) uint32 {
 	r.t.Helper()
-	s := r.call(&ua.CreateSubscriptionRequest{RequestHeader: r.header(), RequestedPublishingInterval: 10, RequestedLifetimeCount: 300, RequestedMaxKeepAliveCount: 100,
+	s := r.call(&ua.CreateSubscriptionRequest{RequestHeader: r.header(), RequestedPublishingInterval: 10, RequestedLifetimeCount: 1500, RequestedMaxKeepAliveCount: 100,
 		PublishingEnabled: true}).(*ua.CreateSubscriptionResponse)
 	m := &ua.CreateMonitoredItemsRequest{RequestHeader: r.header(), SubscriptionID: s.SubscriptionID, TimestampsToReturn: ua.TimestampsToReturnBoth}
 	for i := range items {
