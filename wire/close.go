@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"sync/atomic"
 
 	"github.com/gopcua/opcua/ua"
@@ -20,6 +21,17 @@ type ending struct {
 	status ua.StatusCode
 	reason string
 }
+
+// err is ErrClosed, with the reason once it is written down. cold.
+func (e *ending) err() error {
+	if e.state.Load() == ended && bad(e.status) {
+		return fmt.Errorf("%w: %s (%w)", ErrClosed, e.reason, e.status)
+	}
+	return ErrClosed
+}
+
+// bad tells a status of the severity that ends something (Part 4, 7.39.1).
+func bad(s ua.StatusCode) bool { return s&0x80000000 != 0 }
 
 // Close ends the channel: a bad status is told to the client in an ERR message, if no
 // backlog stands in the way and the kernel takes it at once, then the socket is
@@ -45,7 +57,7 @@ func (c *Channel) Done() <-chan struct{} { return c.done }
 // sendError writes an ERR message (Part 6, 7.1.2.5) for a bad status. With the turn held. cold.
 func (c *Channel) sendError() bool {
 	status := c.ending.status
-	if status&0x80000000 == 0 {
+	if !bad(status) {
 		return false
 	}
 	body, err := (&uacp.Error{ErrorCode: uint32(status), Reason: c.ending.reason}).Encode()

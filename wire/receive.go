@@ -109,7 +109,7 @@ func (c *Channel) fail(err error) error {
 	var own *Error
 	switch {
 	case c.ending.state.Load() != running:
-		return ErrClosed
+		return c.ending.err()
 	case errors.As(err, &own) && !own.Peer:
 		c.Close(own.Status, own.What)
 	default: // the end of the stream, the peer's ERR, or a broken connection: nobody listens

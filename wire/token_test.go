@@ -64,48 +64,47 @@ func TestRenewal(t *testing.T) {
 	}
 }
 
-// TestTokenTakesOver: a token that the client never uses seals when the old one ends.
-func TestTokenTakesOver(t *testing.T) {
-	cfg := testConfig()
-	cfg.MinLifetime, cfg.MaxLifetime = 300*time.Millisecond, 300*time.Millisecond
-	address := serve(t, cfg, func(c *Channel) {
-		pace := time.NewTicker(10 * time.Millisecond)
-		defer pace.Stop()
-		over := make(chan struct{})
-		go func() { defer close(over); _, _ = c.Receive() }() // the error is the end of the test
-		for {
-			select {
-			case <-pace.C:
-				_, _ = c.TrySend(9, []byte("tick")) // refused once the channel ends
-			case <-over:
-				return
+// TestAge: a token that the client never uses seals when the old one ends, not before, and
+// the channel ends when its last token expires.
+func TestAge(t *testing.T) {
+	const life = time.Hour
+	for _, c := range []struct {
+		name       string
+		now        time.Duration // age of the token in use
+		next       time.Duration // age of the granted one; negative is none
+		want       uint32
+		wantClosed bool
+	}{
+		{"fresh", 0, -1, 77, false},
+		{"over and not renewed, within the 25 %", life + time.Minute, -1, 77, false},
+		{"expired and not renewed", life + life/4, -1, 77, true},
+		{"renewed and not used, not yet over", life - time.Minute, time.Minute, 77, false},
+		{"renewed and not used, over", life, time.Minute, 78, false},
+		{"renewed and not used, expired", 2 * life, time.Minute, 78, false},
+		{"both expired", 2 * life, 2 * life, 78, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			channel, p := established(t, testConfig(), none()[0])
+			if !channel.lock() {
+				t.Fatal("no turn")
 			}
-		}
-	})
-	p := dial(t, address)
-	p.handshake(0)
-	first := p.token
-	p.open(1, 1, 0)
-	var second uint32
-	for seen := false; !seen; {
-		c, ok := p.next()
-		if !ok {
-			t.Fatalf("ended by %q before the new token was used", c.kind)
-		}
-		if c.kind == "OPNF" {
-			second = first + 1
-			if second == p.channel {
-				second++
+			channel.tokens.now = &token{id: 77, created: time.Now().Add(-c.now), life: life}
+			if c.next >= 0 {
+				channel.tokens.next = &token{id: 78, created: time.Now().Add(-c.next), life: life}
 			}
-			continue
-		}
-		seen = c.token == second && second != 0
-		if !seen && c.token != first {
-			t.Fatalf("message under token %d: expected %d or %d", c.token, first, second)
-		}
-	}
-	if got := p.status(); got != ua.StatusBadSecureChannelTokenUnknown {
-		t.Errorf("a channel without renewal ended with %v", got)
+			channel.unlock()
+			channel.age()
+			if c.wantClosed {
+				if got := p.status(); got != ua.StatusBadSecureChannelTokenUnknown {
+					t.Errorf("ended with %v", got)
+				}
+				channel.Wait()
+			} else if sent, err := channel.TrySend(1, nil); sent != Handed || err != nil {
+				t.Errorf("%v %v", sent, err)
+			} else if got, _ := p.next(); got.token != c.want {
+				t.Errorf("sealed with token %d, expected %d", got.token, c.want)
+			}
+		})
 	}
 }
 
