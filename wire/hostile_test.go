@@ -11,17 +11,21 @@ import (
 	"github.com/gopcua/opcua/ua"
 )
 
+// acknowledged says HEL and takes the ACK.
+func acknowledged(p *peer) {
+	p.hello(65535, 65535, "opc.tcp://127.0.0.1:4840")
+	p.read()
+}
+
+// policy asks for a channel with that security, unsealed.
+func policy(p *peer, uri string, mode uint32) {
+	acknowledged(p)
+	p.raw("OPNF", le(0), text(uri), le(0xffffffff, 0xffffffff), le(1, 1), openBody(0, mode, 1000))
+}
+
 // TestHandshakeRefusals: who breaks the handshake gets the right ERR and a closed socket.
 func TestHandshakeRefusals(t *testing.T) {
 	const url = "opc.tcp://127.0.0.1:4840"
-	acknowledged := func(p *peer) {
-		p.hello(65535, 65535, url)
-		p.read()
-	}
-	policy := func(p *peer, uri string, mode uint32) {
-		acknowledged(p)
-		p.raw("OPNF", le(0), text(uri), le(0xffffffff, 0xffffffff), le(1, 1), openBody(0, mode, 1000))
-	}
 	for _, c := range []struct {
 		name string
 		do   func(p *peer)

@@ -208,6 +208,11 @@ func (p *peer) granted() {
 		p.tb.Errorf("%q: expected OPNF", c.kind)
 		return
 	}
+	p.take(c)
+}
+
+// take uses the token of an OPN response from here on.
+func (p *peer) take(c chunk) {
 	_, service, err := ua.DecodeService(c.body)
 	response, isOpen := service.(*ua.OpenSecureChannelResponse)
 	if err != nil || !isOpen {

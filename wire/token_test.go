@@ -3,6 +3,8 @@ package wire
 import (
 	"bytes"
 	"math"
+	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -61,6 +63,50 @@ func TestRenewal(t *testing.T) {
 	p.send("MSGF", 5, []byte("hello"))
 	if got := p.status(); got != ua.StatusBadSecureChannelTokenUnknown {
 		t.Errorf("the old token got %v", got)
+	}
+}
+
+// TestRenewalWhileSending: a response to a renewal is sealed on a guess of its sequence
+// number; with TrySend at work all the time the guess is often wrong, and no number is left out or given twice.
+func TestRenewalWhileSending(t *testing.T) {
+	const renewals = 200
+	cfg := testConfig()
+	cfg.SendTimeout, cfg.SendNow = patience, capricious()
+	c, p := established(t, cfg, none()[0])
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			if _, err := c.Receive(); err != nil {
+				return
+			}
+		}
+	})
+	all.Go(func() {
+		for {
+			if _, err := c.TrySend(1, make([]byte, 50)); err != nil {
+				return
+			}
+			runtime.Gosched()
+		}
+	})
+	for n := range renewals {
+		p.open(1, 1, 60_000)
+		for {
+			got, ok := p.next()
+			if !ok {
+				t.Fatalf("ended by %q after %d renewals", got.kind, n)
+			}
+			if got.kind == "OPNF" {
+				p.take(got)
+				break
+			}
+		}
+		p.send("MSGF", 2, []byte("under the new token"))
+	}
+	p.conn.Close()
+	all.Wait()
+	if got := c.Counters().Renewals; got != renewals {
+		t.Errorf("%d renewals", got)
 	}
 }
 
