@@ -109,6 +109,7 @@ func Dial(ctx context.Context, cfg Config) (*Client, error) {
 	c.writer = newWriter(c, cfg)
 	l, err := c.connect(ctx)
 	if err != nil {
+		c.Close()
 		return nil, err
 	}
 	c.link.Store(l)

@@ -95,7 +95,10 @@ func TestWritesHaveTheirInstantsInOrder(t *testing.T) {
 			r := run(t, config(t, p.Endpoint(), host))
 			const n = 20
 			for k := int64(0); host == bench.HostClient && k < n; k++ {
-				eventually(t, "a free lane", func() bool { return r.Write(k) })
+				eventually(t, "a free lane", func() bool { return len(r.writer.lanes) > 0 })
+				if !r.Write(k) {
+					t.Error("a free lane was not taken")
+				}
 			}
 			eventually(t, "the Writes", func() bool { return r.Counts().Writes >= n })
 			if err := r.stopped(t); err != nil {
@@ -107,7 +110,7 @@ func TestWritesHaveTheirInstantsInOrder(t *testing.T) {
 			acked := 0
 			for _, w := range r.writes {
 				if w.Flags != 0 {
-					continue // a free lane was not found, or the end came first
+					continue // the end came first
 				}
 				acked++
 				if w.Begin == 0 || w.Encoded < w.Begin || w.Handed < w.Encoded || w.Acked < w.Handed || w.Status != 0 {
@@ -127,7 +130,7 @@ func TestAWriteThatIsAnsweredBeforeItIsAwaited(t *testing.T) {
 	p := newPlant(t, 1)
 	r := run(t, config(t, p.Endpoint(), bench.HostClient))
 	ln := <-r.writer.lanes // as Write does
-	ln.start <- 7
+	ln.start <- turn{7, true}
 	eventually(t, "the answer", func() bool { return r.Counts().Writes == 1 && len(r.writer.lanes) == writerLanes })
 	select {
 	case <-ln.handed:

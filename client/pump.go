@@ -174,7 +174,10 @@ func (p *pump) index(it *ua.MonitoredItemNotification) (int64, bool) {
 		return 0, false
 	}
 	last := &p.last[it.ClientHandle]
-	k := bench.Unwrap(v, max(*last, p.top, 0))
+	k := int64(v) // of the first value there is nothing to unwrap by
+	if near := max(*last, p.top); near >= 0 {
+		k = bench.Unwrap(v, near)
+	}
 	switch {
 	case k > *last:
 		*last = k

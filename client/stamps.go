@@ -54,11 +54,11 @@ func (s *stamps) look(stamp int64, unread []byte) {
 	}
 }
 
-// put keeps the first exact stamp of a request: an unread message is looked at again when
-// the next one comes. hot.
+// put keeps the first stamp of a request: an unread message is looked at again when the
+// next one comes, and a later look can only tell less. hot.
 func (s *stamps) put(request uint32, stamp int64, exact bool) {
 	slot := &s.slots[request%stampSlots]
-	if slot.request.Load() == request && slot.exact.Load() {
+	if slot.request.Load() == request {
 		return
 	}
 	slot.request.Store(0)

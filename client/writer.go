@@ -35,12 +35,19 @@ type writer struct {
 // lane is one goroutine that sends a Write and waits for its answer.
 type lane struct {
 	w      *writer
-	start  chan int64
-	handed chan struct{} // host = client: the PLC thread waits here until handed over
+	start  chan turn
+	handed chan struct{} // an awaited Write was handed over: one signal each, taken by the PLC thread
+	told   bool          // the signal of the present Write was given
 	req    *ua.WriteRequest
 	value  *ua.DataValue
 	rec    record.Write
 	ctx    *handedContext
+}
+
+// turn is one Write for a lane; awaited: the PLC thread waits for the hand-over.
+type turn struct {
+	k       int64
+	awaited bool
 }
 
 func newWriter(c *Client, cfg Config) *writer {
@@ -57,7 +64,7 @@ func newWriter(c *Client, cfg Config) *writer {
 }
 
 func newLane(w *writer) *lane {
-	ln := &lane{w: w, start: make(chan int64, 1), handed: make(chan struct{}, 1)}
+	ln := &lane{w: w, start: make(chan turn, 1), handed: make(chan struct{}, 1)}
 	ln.value = &ua.DataValue{EncodingMask: ua.DataValueValue}
 	ln.req = &ua.WriteRequest{NodesToWrite: []*ua.WriteValue{{AttributeID: ua.AttributeIDValue, Value: ln.value}}}
 	go ln.run()
@@ -91,7 +98,7 @@ func (w *writer) kick() {
 	select {
 	case ln := <-w.lanes:
 		if k := w.pending.Swap(-1); k >= 0 {
-			ln.start <- k
+			ln.start <- turn{k: k}
 			return
 		}
 		w.lanes <- ln
@@ -106,7 +113,7 @@ func (c *Client) Write(k int64) (ok bool) {
 	w := c.writer
 	select {
 	case ln := <-w.lanes:
-		ln.start <- k
+		ln.start <- turn{k, true}
 		<-ln.handed
 		return true
 	default:
@@ -119,26 +126,24 @@ func (c *Client) Write(k int64) (ok bool) {
 func (ln *lane) run() {
 	ln.ctx = newHandedContext(context.Background(), func(encoded, handed int64) {
 		ln.rec.Encoded, ln.rec.Handed = encoded, handed
-		ln.signal()
+		ln.tell()
 	})
-	for k := range ln.start {
+	for t := range ln.start {
 		ln.w.wg.Add(1)
-		ln.send(k)
+		ln.told = !t.awaited
+		ln.send(t.k)
 		ln.w.put(&ln.rec)
-		ln.signal() // a failed Send never reached the hand-over
-		select {
-		case <-ln.handed: // nobody waits for an echo
-		default:
-		}
+		ln.tell() // a failed Send never reached the hand-over
 		ln.w.lanes <- ln
 		ln.w.wg.Done()
 	}
 }
 
-func (ln *lane) signal() {
-	select {
-	case ln.handed <- struct{}{}:
-	default:
+// tell gives the one signal of an awaited Write.
+func (ln *lane) tell() {
+	if !ln.told {
+		ln.told = true
+		ln.handed <- struct{}{}
 	}
 }
 
