@@ -1,8 +1,3 @@
-//go:build awcullen
-
-// The tag goes when go.mod has the requirements of awcullen's client (djherbis/buffer and
-// others): go test -tags awcullen ./server.
-
 package server
 
 import (

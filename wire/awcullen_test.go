@@ -1,7 +1,4 @@
-//go:build awcullen
-
-// The tag goes away with `go get github.com/awcullen/opcua/client@v1.4.0`: go.sum lacks
-// what that package imports (djherbis/buffer, google/uuid, pkg/errors).
+package imports (djherbis/buffer, google/uuid, pkg/errors).
 
 package wire
 
