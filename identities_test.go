@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"math"
 	"math/big"
 	"os"
@@ -96,10 +97,17 @@ func (c counts) packets() {
 	}
 }
 
-// lost are the missed cycles by causes other than skipped_release.
+// lost are the missed cycles by causes other than skipped_release, which are told.
 func (c counts) lost() int64 {
 	c.t.Helper()
-	return c.get("packets", "missed") - c.get("missed", string(bench.SkippedRelease))
+	n := c.get("packets", "missed") - c.get("missed", string(bench.SkippedRelease))
+	for i, r := range c.f.Abnormal {
+		if n != 0 && i < 40 {
+			text, _ := json.Marshal(r)
+			c.t.Logf("index %d of the phase: %s", r.K-c.f.Phase.First, text)
+		}
+	}
+	return n
 }
 
 func (c counts) executed() {
