@@ -1,5 +1,3 @@
-package imports (djherbis/buffer, google/uuid, pkg/errors).
-
 package wire
 
 import (
