@@ -30,7 +30,9 @@ type Config struct {
 	// The ACK announces the smallest of it and both sizes of the client's HEL for
 	// both directions: gopcua's client takes ReceiveBufSize as its own.
 	Buffer uint32
-	// MaxMessage bounds the body of a reassembled request in bytes; default 2 MiB.
+	// MaxMessage bounds the body of a reassembled request in bytes; default 512 KiB.
+	// NB: gopcua's decoder v0.9.1 has no limit of depth: a Variant nested a million times
+	// (2 MiB) overflows the stack and ends the process beyond recover; 1 MiB does not.
 	MaxMessage uint32
 	// MaxChunks bounds the chunks of a request; default 512.
 	MaxChunks uint32
@@ -76,7 +78,7 @@ func (c Config) withDefaults() Config {
 		c.Buffer = 65535
 	}
 	if c.MaxMessage == 0 {
-		c.MaxMessage = 2 << 20
+		c.MaxMessage = 512 << 10
 	}
 	if c.MaxChunks == 0 {
 		c.MaxChunks = 512

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"strings"
@@ -54,6 +55,19 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// TestNestedRequest: the deepest nesting that the default limit lets through does not
+// overflow the stack in gopcua's decoder.
+func TestNestedRequest(t *testing.T) {
+	n := int(testConfig().withDefaults().MaxMessage)
+	variant := bytes.Repeat([]byte{byte(ua.TypeIDDataValue), ua.DataValueValue}, n/2)
+	if _, err := new(ua.Variant).Decode(variant); err == nil {
+		t.Error("a Variant without an end decoded")
+	}
+	if _, err := new(ua.DiagnosticInfo).Decode(bytes.Repeat([]byte{ua.DiagnosticInfoInnerDiagnosticInfo}, n)); err == nil {
+		t.Error("a DiagnosticInfo without an end decoded")
+	}
+}
+
 // TestAcknowledge: the ACK announces one size for both directions, the smallest of all three.
 func TestAcknowledge(t *testing.T) {
 	for _, c := range []struct {
@@ -72,7 +86,7 @@ func TestAcknowledge(t *testing.T) {
 			p.hello(c.receive, c.send, "opc.tcp://127.0.0.1:4840")
 			kind, body := p.read()
 			if kind != "ACKF" || len(body) != 20 || u32(body) != 0 || u32(body[4:]) != c.want || u32(body[8:]) != c.want ||
-				u32(body[12:]) != 2<<20 || u32(body[16:]) != 512 {
+				u32(body[12:]) != 512<<10 || u32(body[16:]) != 512 {
 				t.Errorf("%s %v: expected %d twice", kind, body, c.want)
 			}
 			p.open(0, 1, 0)
