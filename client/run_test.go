@@ -30,7 +30,8 @@ func TestAClientReceivesWhatTheServerExecutes(t *testing.T) {
 		}
 		everythingArrived(t, p, r)
 		n := r.Counts()
-		if n.Duplicates != 0 || n.Reordered != 0 || n.Bad != 0 || n.Gaps != 0 || n.Reconnects != 0 || n.Faults != 0 {
+		// Re-ordered may be some: three goroutines hand their responses in as they are scheduled.
+		if n.Duplicates != 0 || n.Bad != 0 || n.Gaps != 0 || n.Reconnects != 0 || n.Faults != 0 {
 			t.Errorf("%+v", n)
 		}
 		for _, a := range r.arrivals {
