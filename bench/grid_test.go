@@ -27,7 +27,7 @@ func TestUnwrap(t *testing.T) {
 		if v := Value(k); v < 0 {
 			t.Errorf("value of %d is %d", k, v)
 		}
-		for _, off := range []int64{0, 1, -1, 1000, -1000, 1<<30 - 1, -(1 << 30)} {
+		for _, off := range []int64{0, 1, -1, 1000, -1000, 1<<30 - 1, -(1<<30 - 1)} {
 			if got := Unwrap(Value(k), k+off); got != k {
 				t.Errorf("%d near %d comes back as %d", k, k+off, got)
 			}
