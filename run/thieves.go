@@ -82,6 +82,7 @@ type window struct {
 func (c *collect) thieves(task, client []opcua.Pause, throttled bool) (sums bench.Thieves, list []bench.Release) {
 	usual, _ := c.series["execution_time"].series.Quantile(0.5)
 	offset, _ := c.series["arrival_offset"].series.Quantile(0.5)
+	throttled = throttled && 10*(usual+int64(c.plan.Task.Spin)) >= 9*c.phase.Task.Period
 	zero := int64(0)
 	sums.RunQueue, sums.Fault = &zero, new(int64)
 	if c.runDelayUnknown {
@@ -131,8 +132,10 @@ func ofRelease(r record.Release, usual int64) window {
 	return window{from: r.Due, to: r.Done, lost: max(0, r.Done-r.Due-usual), delay: r.RunDelay, faults: max(r.Minor, 0) + max(r.Major, 0)}
 }
 
-// A stretch of this length is suspected to be real-time throttling: the kernel takes
-// 50 ms of each second (sched(7)), the fair server likewise, and keeps no count.
+// A stretch of this length is suspected to be real-time throttling where that can be: the
+// kernel takes 50 ms of a second from real-time threads that used the other 950 (sched(7)),
+// the fair server likewise, and keeps no count. A task that is busy for less than 90 % of
+// its cycle never comes there: its gaps are the machine's, and stand in rest.
 const (
 	throttleMin = 40e6
 	throttleMax = 60e6
