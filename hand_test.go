@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -79,10 +80,20 @@ func lastLine(s string) string {
 
 func TestServeSaysThatThePortIsTaken(t *testing.T) {
 	alone(t)
-	endpoint := "opc.tcp://127.0.0.1:" + strconv.Itoa(freePort(t))
-	first := start(t, "", "serve", "--listen", endpoint, profile(t, "plc: {"+relaxedPLC+"}"))
-	first.says(endpoint)
-	contains(t, refused(t, "serve", "--listen", endpoint), "in use")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	contains(t, refused(t, "serve", "--listen", "opc.tcp://"+l.Addr().String()), "in use")
+}
+
+// Two measurements on one CPU would measure each other.
+func TestASecondRunOnTheSameCPUIsRefused(t *testing.T) {
+	alone(t)
+	first := start(t, "", "serve", "--listen", "opc.tcp://127.0.0.1:0", profile(t, "plc: {"+relaxedPLC+"}"))
+	first.says("Ctrl-C ends it")
+	contains(t, refused(t, "run", "quick", "--out", "out"), "another opcycle process", "--server-cpus")
 	first.signal(syscall.SIGTERM)
 	if code := first.code(); code != exitPass {
 		t.Errorf("exit %d", code)

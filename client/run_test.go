@@ -132,6 +132,24 @@ func TestTheEndDuringAReconnectIsNoLoss(t *testing.T) {
 	}
 }
 
+// The stretch without a connection is told also when it has no end: else nobody knows why
+// nothing came.
+func TestALossThatLastsToTheEndIsAGap(t *testing.T) {
+	clean(t)
+	p := newPlant(t, 1)
+	via := newProxy(t, p.Addr().String())
+	r := run(t, config(t, via.endpoint(), bench.HostServer))
+	eventually(t, "values", func() bool { k, _, _ := r.Newest(); return k > 10 })
+	via.drop()
+	eventually(t, "the loss", func() bool { return r.link.Load().ctx.Err() != nil })
+	if err := r.stopped(t); err != nil {
+		t.Error(err)
+	}
+	if k, _, _ := r.Newest(); len(r.gaps) != 1 || r.gaps[0].K != k+1 || r.gaps[0].Last < 1<<40 {
+		t.Errorf("gaps %+v after index %d", r.gaps, k)
+	}
+}
+
 // A Dial that fails leaves nothing behind.
 func TestADialThatFailsLeavesNothing(t *testing.T) {
 	clean(t)
