@@ -53,7 +53,6 @@ type source struct {
 	room, path string
 	test       bool
 	imports    []string
-	lines      int
 	tags       bool
 }
 
@@ -88,7 +87,7 @@ func sources(t *testing.T) []source {
 			s.imports = append(s.imports, p)
 		}
 		for _, g := range f.Comments {
-			if g.Pos() < f.Package && strings.Contains(g.Text()+commentText(g.List[0].Text), "go:build") {
+			if g.Pos() < f.Package && strings.Contains(g.List[0].Text, "go:build") {
 				s.tags = true
 			}
 		}
@@ -103,8 +102,6 @@ func sources(t *testing.T) []source {
 	}
 	return out
 }
-
-func commentText(s string) string { return s }
 
 func TestRoomsImportOnlyWhatTheTableAllows(t *testing.T) {
 	table := mayImport()

@@ -12,7 +12,6 @@ import (
 type glance struct {
 	arrivals []record.Arrival
 	bytes    []int64
-	ring     int
 }
 
 // glanceSize is how many of the newest messages it looks at.

@@ -1,12 +1,45 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"opcycle/bench"
 )
+
+// commonClock is "common" when both processes provably read one clock (metrics.md,
+// "Same clock"), else why not.
+func commonClock(a, b *bench.ProcessInfo) string {
+	switch {
+	case a.BootID == "" || a.BootID != b.BootID:
+		return "no common clock: different boot ids"
+	case a.TimeNS != b.TimeNS:
+		return "no common clock: different time namespaces"
+	case a.ClockSource != b.ClockSource:
+		return "no common clock: different clock sources"
+	}
+	return "common"
+}
+
+// required refuses to go on when rt require was asked for and is not had.
+func (s *session) required() error {
+	var errs []error
+	for i := range s.file.Processes {
+		for _, what := range lacking(&s.file.Processes[i], s.Plan) {
+			if s.Plan.RT == bench.RTRequire {
+				errs = append(errs, errors.New(what))
+			} else {
+				s.file.Warnings = append(s.file.Warnings, what)
+			}
+		}
+	}
+	if len(errs) > 0 {
+		return fmt.Errorf("rt require, and not had: %w; give the capability or the limit, or use --rt auto", errors.Join(errs...))
+	}
+	return nil
+}
 
 // lacking says what a process was to have and has not.
 func lacking(info *bench.ProcessInfo, plan bench.Plan) []string {
