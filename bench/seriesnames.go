@@ -44,18 +44,24 @@ func seriesTable() []seriesKind {
 	return []seriesKind{
 		{[]string{"run"}, run},
 		{[]string{"packets"}, plain("1", "expected", "on_time", "late", "late_run_max", "missed", "total",
-			"duplicate", "reordered", "partial", "messages", "keep_alives", "values")},
+			"duplicate", "reordered", "partial", "messages", "keep_alives", "values", "values_in_message_max", "unstamped")},
 		{[]string{"missed"}, causes(MissedCauses())},
 		{[]string{"late"}, causes(LateCauses())},
 		{[]string{"calculation_time", "execution_time", "execution_time_jitter", "task_time", "response_time",
 			"client_transmit_time", "client_encode_time", "client_write_time", "server_transmit_jitter",
 			"arrival_offset", "dead_time", "start_latency", "server_transmit_time", "network_time",
-			"client_receive_time", "loop_time", "write_round_trip", "inter_arrival_deviation"}, distribution()},
+			"client_receive_time", "loop_time", "write_round_trip", "inter_arrival_deviation", "control_cycle_period"}, distribution()},
 		{[]string{"floor_transmit", "floor_wake_up"}, distribution()},
 		{[]string{"ratio"}, plain("ratio", "server_transmit_to_floor", "start_latency_to_clock_nanosleep")},
 		{[]string{"thieves"}, plain("ns", "run_queue", "fault", "gc", "throttle", "rest")},
 		{[]string{"gc_pause"}, append(plain("1", "count"), plain("ns", "sum", "max")...)},
-		{[]string{"context_switches", "page_faults", "migrations", "allocations"}, plain("1", "count", "sum", "max")},
+		{[]string{"context_switches", "page_faults", "migrations"}, plain("1", "count", "sum", "max")},
+		{[]string{"allocations"}, plain("1", "count", "sum", "max", "per_packet")},
+		// Beyond the table of metrics.md; defined in the README, "Further figures".
+		{[]string{"writes"}, plain("1", "sent", "acknowledged", "no_ack", "failed", "late_ack", "echo_skipped")},
+		{[]string{"inputs"}, plain("1", "fresh", "stale", "skipped_values")},
+		{[]string{"cpu"}, plain("ns", "sum", "per_packet")},
+		{[]string{"memory"}, plain("1", "heap_bytes", "goroutines", "descriptors")},
 	}
 }
 

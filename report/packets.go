@@ -34,11 +34,11 @@ func packets(p *printer, f *bench.File) {
 	}
 	add("expected", expected, false, "")
 	add("on time", get("packets", "on_time"), true, "")
-	add("late", get("packets", "late"), true, causesOf(f, "late", bench.LateCauses()))
-	add("missed", get("packets", "missed"), true, causesOf(f, "missed", bench.MissedCauses()))
+	add("late", get("packets", "late"), true, causesOf(f, "", "late", bench.LateCauses()))
+	add("missed", get("packets", "missed"), true, causesOf(f, "", "missed", bench.MissedCauses()))
 	for _, r := range []row{{"total received", "total"}, {"longest late run", "late_run_max"}, {"duplicates", "duplicate"},
 		{"reordered", "reordered"}, {"partial cycles", "partial"}, {"messages", "messages"}, {"keep-alives", "keep_alives"},
-		{"values", "values"}} {
+		{"values", "values"}, {"most values in a message", "values_in_message_max"}, {"without an exact kernel stamp", "unstamped"}} {
 		add(r.label, get("packets", r.series), false, "")
 	}
 	p.table([]string{"cycles", "count", "share", "causes"}, map[int]tw.Align{3: tw.AlignLeft}, body)
@@ -46,10 +46,10 @@ func packets(p *printer, f *bench.File) {
 }
 
 // causesOf lists the causes that occurred, and those that are not known.
-func causesOf(f *bench.File, series string, causes []bench.Cause) string {
+func causesOf(f *bench.File, object, series string, causes []bench.Cause) string {
 	var parts []string
 	for _, c := range causes {
-		v, _, na, ok := judge.Lookup(*f, "", series, string(c))
+		v, _, na, ok := judge.Lookup(*f, object, series, string(c))
 		switch {
 		case !ok:
 			parts = append(parts, fmt.Sprintf("%s n/a: %s", c, na))

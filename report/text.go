@@ -23,6 +23,7 @@ func Text(w io.Writer, f bench.File, v judge.Verdict, refs []bench.Reference) er
 	vendor(p, &f, refs)
 	rows(p, &f)
 	packets(p, &f)
+	clients(p, &f)
 	thieves(p, &f)
 	abnormal(p, &f)
 	processes(p, &f)
