@@ -26,12 +26,12 @@ func (c *Client) own(l *link, name string) *ua.NodeID {
 // AskBooks tells a server that was started by hand which indices the client measures, or,
 // with Done, that it has reached the end. cold.
 func (c *Client) AskBooks(w bench.Window) error {
-	w.Subscription = c.got.Subscription
+	l := c.link.Load()
+	w.Subscription = l.subID
 	text, err := json.Marshal(w)
 	if err != nil {
 		return fmt.Errorf("the window as JSON: %w", err)
 	}
-	l := c.link.Load()
 	var r *ua.WriteResponse
 	err = l.opc.Send(l.ctx, &ua.WriteRequest{NodesToWrite: []*ua.WriteValue{{NodeID: c.own(l, bench.NodeWindow), AttributeID: ua.AttributeIDValue,
 		Value: &ua.DataValue{EncodingMask: ua.DataValueValue, Value: ua.MustVariant(string(text))}}}}, into(&r))

@@ -96,7 +96,7 @@ func TestWritesHaveTheirInstantsInOrder(t *testing.T) {
 			const n = 20
 			for k := int64(0); host == bench.HostClient && k < n; k++ {
 				eventually(t, "a free lane", func() bool { return len(r.writer.lanes) > 0 })
-				if !r.Write(k) {
+				if !r.Write(k, k) {
 					t.Error("a free lane was not taken")
 				}
 			}
@@ -130,7 +130,8 @@ func TestAWriteThatIsAnsweredBeforeItIsAwaited(t *testing.T) {
 	p := newPlant(t, 1)
 	r := run(t, config(t, p.Endpoint(), bench.HostClient))
 	ln := <-r.writer.lanes // as Write does
-	ln.start <- turn{7, true}
+	r.writer.wg.Add(1)
+	ln.start <- turn{7, 7, true}
 	eventually(t, "the answer", func() bool { return r.Counts().Writes == 1 && len(r.writer.lanes) == writerLanes })
 	select {
 	case <-ln.handed:

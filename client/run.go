@@ -20,8 +20,8 @@ func (c *Client) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		from := rt.Now()
-		l, again := c.redial(ctx, from)
+		c.pump.lost(rt.Now())
+		l, again := c.redial(ctx)
 		if again != nil {
 			if ctx.Err() != nil {
 				return nil
@@ -29,7 +29,7 @@ func (c *Client) Run(ctx context.Context) error {
 			return fmt.Errorf("%w: %v; no new connection within %s (%v)", ErrLost, err, c.cfg.Reconnect, again)
 		}
 		c.link.Store(l)
-		c.pump.reconnected(from, rt.Now())
+		c.pump.reconnected(rt.Now())
 	}
 }
 
@@ -56,7 +56,7 @@ func (c *Client) runLink(ctx context.Context, l *link) error {
 }
 
 // redial tries for a new connection every 100 ms until the reconnect limit has passed.
-func (c *Client) redial(ctx context.Context, from int64) (*link, error) {
+func (c *Client) redial(ctx context.Context) (*link, error) {
 	limit, cancel := context.WithDeadline(ctx, time.Now().Add(c.cfg.Reconnect))
 	defer cancel()
 	for {
@@ -72,12 +72,24 @@ func (c *Client) redial(ctx context.Context, from int64) (*link, error) {
 	}
 }
 
-// reconnected records the stretch without a connection; its indices are those after the
-// newest one before it, up to the first that comes now.
-func (p *pump) reconnected(from, to int64) {
+// lost opens the stretch without a connection; its indices are those after the newest one
+// before it, up to the first that comes after it, or to the end. A second loss before a
+// value came is the same stretch.
+func (p *pump) lost(from int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gap == nil {
+		p.gap = &record.Gap{K: p.top + 1, From: from}
+	}
+}
+
+// reconnected notes that there is a connection again.
+func (p *pump) reconnected(to int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.n.Reconnects++
-	p.gap = &record.Gap{K: p.top + 1, From: from, To: to}
+	if p.gap != nil {
+		p.gap.To = to
+	}
 	p.seen.reset()
 }

@@ -44,10 +44,11 @@ type lane struct {
 	ctx    *handedContext
 }
 
-// turn is one Write for a lane; awaited: the PLC thread waits for the hand-over.
+// turn is one Write for a lane: value is the grid index that it carries, k the release
+// that it belongs to; awaited: the PLC thread waits for the hand-over.
 type turn struct {
-	k       int64
-	awaited bool
+	k, value int64
+	awaited  bool
 }
 
 func newWriter(c *Client, cfg Config) *writer {
@@ -98,7 +99,8 @@ func (w *writer) kick() {
 	select {
 	case ln := <-w.lanes:
 		if k := w.pending.Swap(-1); k >= 0 {
-			ln.start <- turn{k: k}
+			w.wg.Add(1) // before the lane has it: idle must not miss it
+			ln.start <- turn{k: k, value: k}
 			return
 		}
 		w.lanes <- ln
@@ -106,14 +108,16 @@ func (w *writer) kick() {
 	}
 }
 
-// Write hands value k to the socket and returns; the answer is awaited elsewhere. It is
-// the output of the PLC in the client: it waits for the hand-over, never for the answer.
-// ok is false when every lane still waits for an answer. warm.
-func (c *Client) Write(k int64) (ok bool) {
+// Write hands the output of release k to the socket and returns; the answer is awaited
+// elsewhere. It carries value, the grid index that the release ran on: that is what the
+// server takes the loop time by. It waits for the hand-over, never for the answer. ok is
+// false when every lane still waits for an answer. warm.
+func (c *Client) Write(k, value int64) (ok bool) {
 	w := c.writer
 	select {
 	case ln := <-w.lanes:
-		ln.start <- turn{k, true}
+		w.wg.Add(1) // before the lane has it: idle must not miss it
+		ln.start <- turn{k, value, true}
 		<-ln.handed
 		return true
 	default:
@@ -129,9 +133,8 @@ func (ln *lane) run() {
 		ln.tell()
 	})
 	for t := range ln.start {
-		ln.w.wg.Add(1)
 		ln.told = !t.awaited
-		ln.send(t.k)
+		ln.send(t.k, t.value)
 		ln.w.put(&ln.rec)
 		ln.tell() // a failed Send never reached the hand-over
 		ln.w.lanes <- ln
@@ -147,13 +150,13 @@ func (ln *lane) tell() {
 	}
 }
 
-func (ln *lane) send(k int64) {
+func (ln *lane) send(k, value int64) {
 	ln.rec = record.Write{K: k, Begin: rt.Now()}
 	l := ln.w.c.link.Load()
 	ln.ctx.Context = l.ctx
 	ln.ctx.rearm()
 	ln.req.NodesToWrite[0].NodeID = l.echo
-	ln.value.Value = ua.MustVariant(bench.Value(k))
+	ln.value.Value = ua.MustVariant(bench.Value(value))
 	err := l.opc.Send(ln.ctx, ln.req, func(r ua.Response) error {
 		ln.rec.Acked = rt.Now()
 		if resp, ok := r.(*ua.WriteResponse); ok && len(resp.Results) == 1 {

@@ -121,7 +121,7 @@ func (j *join) server(rec *record.Record) {
 		}
 	case record.KindEcho:
 		e := rec.Echo()
-		if r := j.at(e.K); r != nil {
+		if r := j.at(e.K); r != nil && r.echoAt == 0 { // a stale cycle writes its value again
 			r.echoAt = e.At
 		}
 	}

@@ -14,6 +14,7 @@ import (
 // rename: what has its name is whole.
 type Folder struct {
 	Dir     string
+	parent  string // made for it, to be removed with it; empty: it was there
 	records *os.File
 	buf     *bufio.Writer
 }
@@ -27,13 +28,16 @@ const (
 // Create makes the folder and, when records is true, opens the file for all records. A
 // folder that holds a result is refused: results are never overwritten.
 func Create(dir string, records bool) (*Folder, error) {
+	f := &Folder{Dir: dir}
+	if parent := filepath.Dir(dir); absent(parent) {
+		f.parent = parent
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make the folder of the result: %w; choose another with --out", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, ResultName)); err == nil {
 		return nil, fmt.Errorf("%s holds a result already; choose another folder with --out", dir)
 	}
-	f := &Folder{Dir: dir}
 	if !records {
 		return f, nil
 	}
@@ -79,6 +83,14 @@ func (f *Folder) Discard() {
 		f.records = nil
 	}
 	_ = os.Remove(f.Dir) // fails when it is not empty, as it should
+	if f.parent != "" {
+		_ = os.Remove(f.parent)
+	}
+}
+
+func absent(path string) bool {
+	_, err := os.Stat(path)
+	return os.IsNotExist(err)
 }
 
 // settle makes t durable and gives it its name.

@@ -89,6 +89,7 @@ func (c *collect) thieves(task, client []opcua.Pause, throttled bool) (sums benc
 		sums.RunQueue = nil
 	}
 	counted := map[[2]int64]bool{}
+	until := int64(0) // end of the last stretch on the client's side that was summed
 	for i := range c.abnormal {
 		a := &c.abnormal[i]
 		w := c.window(a, usual, offset)
@@ -98,6 +99,13 @@ func (c *collect) thieves(task, client []opcua.Pause, throttled bool) (sums benc
 		}
 		t := split(w, pauses, c.wall, throttled)
 		a.release.Thieves = t
+		if w.client && w.from < until { // late behind the one before: only the rest is new
+			w.lost, w.from = max(0, w.to-until), until
+			t = split(w, pauses, c.wall, throttled)
+		}
+		if w.client {
+			until = max(until, w.to)
+		}
 		if key := [2]int64{w.from, w.to}; !counted[key] {
 			counted[key] = true
 			addThieves(&sums, t)

@@ -213,9 +213,13 @@ func (p *plcImage) Inputs(_, _ int64) (int64, record.Flags) {
 	return k, f
 }
 
-// Outputs writes the result of release k back: the value it ran on, through the workload.
-// warm: through the library.
+// Outputs writes the result of release k back; without any input yet, the release's own
+// index. warm: through the library.
 func (p *plcImage) Outputs(k, _ int64) (int64, record.Flags) {
-	p.client.Write(k)
+	value := k
+	if p.begun {
+		value = p.last
+	}
+	p.client.Write(k, value)
 	return 0, 0
 }
