@@ -101,7 +101,7 @@ func runRun(ctx context.Context, profile string, given map[string]string, dry bo
 	if err != nil {
 		return err
 	}
-	if err := rt.SetAffinity(0, plan.Housekeeping.CPUs); err != nil {
+	if err := rt.SetProcessAffinity(plan.Housekeeping.CPUs); err != nil {
 		plan.Notes = append(plan.Notes, "the conductor could not leave the measured CPUs: "+err.Error())
 	}
 	bar := newProgress(stderr, plan.Duration)

@@ -21,8 +21,11 @@ type collect struct {
 
 	prev      *record.Release // the program's release before, when adjacent or not
 	prevStore record.Release
-	waiting   []int64 // skipped indices that wait for the next executed release
-	open      []int   // and where they stand in abnormal
+	waiting   []int64         // skipped indices that wait for the next executed release
+	open      []int           // and where they stand in abnormal
+	prevPub   *record.Release // the publisher's release before, when the client hosts the program
+	pubStore  record.Release
+	openPub   []int // its skipped ones in abnormal
 	lastInput int64
 	lastCPU   int64
 	abnormal  []abnormal
@@ -70,6 +73,14 @@ func (c *collect) take(r *row) {
 		c.wrote(r)
 		c.loop(r)
 		c.judge(r, rel, executed)
+	}
+	if r.hasPub && c.join.client {
+		for _, i := range c.openPub {
+			c.abnormal[i].next = r.pub
+		}
+		c.openPub = c.openPub[:0]
+		c.pubStore = r.pub
+		c.prevPub = &c.pubStore
 	}
 	if executed {
 		c.prevStore = *rel

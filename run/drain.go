@@ -17,12 +17,29 @@ func (s *session) drain(limit time.Duration) {
 	s.tell(bench.PhaseDrain, -1)
 	for end := time.Now().Add(limit); time.Now().Before(end) && s.ctx.Err() == nil; {
 		s.pull()
-		if s.live.received >= s.phase.Ran && s.join.newest > s.collect.last() {
-			return
+		if s.settled() {
+			break
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
+	now := rt.Now()
+	for _, t := range s.tallies() {
+		t.join.cut = now
+	}
 }
+
+// settled reports whether every index has reached every client, and the task is past it.
+func (s *session) settled() bool {
+	for _, t := range s.tallies() {
+		if t.live < s.phase.Ran || t.join.newest <= t.last() {
+			return false
+		}
+	}
+	return true
+}
+
+// tallies are all clients'.
+func (s *session) tallies() []*tally { return append([]*tally{&s.collect.tally}, s.further...) }
 
 // wait drains and shows progress for d, and ends early with an error when a process is
 // gone or the run is interrupted.
@@ -63,12 +80,15 @@ func (s *session) until(phase string, from, to int64) error {
 func (s *session) pull() {
 	server, client := s.look.server, s.look.client
 	if s.join != nil {
-		server, client = s.join.server, s.arrived
+		server, client = s.join.server, s.collect.arrived
 	}
 	if s.server != nil {
 		s.server.rings[opcua.RingTask].Drain(func(r *record.Record) {
 			s.live.packer.write(r, false, s.phase)
 			server(r)
+			if s.join == nil {
+				return
+			}
 			for _, t := range s.further {
 				t.join.server(r)
 			}
@@ -89,16 +109,24 @@ func (s *session) pull() {
 // pullFurther drains the ring of a further client; before the phase nobody wants it.
 func (s *session) pullFurther(i int, ring *record.Ring) {
 	ring.Drain(func(r *record.Record) {
-		if i < len(s.further) {
-			s.further[i].join.fromClient(r)
+		if s.join != nil {
+			s.further[i].arrived(r)
 		}
 	})
 }
 
-// arrived counts what the progress shows on the way to the join.
-func (s *session) arrived(r *record.Record) {
-	if r.Kind == record.KindArrival && r.Flags&record.FlagPartial == 0 && r.K >= s.phase.First && r.K <= s.collect.last() {
-		s.live.received++
+// arrived counts a complete index on its way to the join.
+func (t *tally) arrived(r *record.Record) {
+	if r.Kind == record.KindArrival && r.Flags&record.FlagPartial == 0 && r.K >= t.phase.First && r.K <= t.last() {
+		t.live++
 	}
-	s.join.fromClient(r)
+	t.join.fromClient(r)
+}
+
+// received is what the progress shows: indices that are complete at the first client.
+func (s *session) received() int64 {
+	if s.collect == nil {
+		return 0
+	}
+	return s.collect.live
 }

@@ -58,7 +58,8 @@ func counted(i int, before, after *opcua.Snapshot) (d client.Counts, ok bool) {
 	}
 	b, a := before.Clients[i], after.Clients[i]
 	return client.Counts{Messages: a.Messages - b.Messages, KeepAlives: a.KeepAlives - b.KeepAlives,
-		Duplicates: a.Duplicates - b.Duplicates, Reordered: a.Reordered - b.Reordered, EchoSkip: a.EchoSkip - b.EchoSkip}, true
+		Duplicates: a.Duplicates - b.Duplicates, Reordered: a.Reordered - b.Reordered, EchoSkip: a.EchoSkip - b.EchoSkip,
+		Gaps: a.Gaps - b.Gaps, Overflows: a.Overflows - b.Overflows, Bad: a.Bad - b.Bad, Faults: a.Faults - b.Faults, Reconnects: a.Reconnects - b.Reconnects}, true
 }
 
 // packets are the counts of what reached client i, and of what did not by cause.
@@ -89,10 +90,17 @@ func (f *figures) packets(t *tally, i int, before, after *opcua.Snapshot) {
 	f.counted(o, "keep_alives", d.KeepAlives, ok)
 	f.count(o, "packets", "values", t.values)
 	f.count(o, "packets", "values_in_message_max", t.mostValues)
-	f.count(o, "packets", "unstamped", t.unstamped)
 	for _, cause := range bench.MissedCauses() {
 		f.count(o, "missed", string(cause), t.missed[cause])
 	}
+	if !t.common { // what is late, and on whose clock, nobody can tell
+		f.na(o, "packets", "unstamped", "1", t.phase.Clock)
+		for _, cause := range bench.LateCauses() {
+			f.na(o, "late", string(cause), "1", t.phase.Clock)
+		}
+		return
+	}
+	f.count(o, "packets", "unstamped", t.unstamped)
 	for _, cause := range bench.LateCauses() {
 		f.count(o, "late", string(cause), t.late[cause])
 	}
@@ -127,6 +135,20 @@ func (f *figures) writes(c *collect, before, after *opcua.Snapshot) {
 	}
 }
 
+// pump are the client's own counts that stand nowhere else: sequence numbers never seen,
+// values with the Overflow bit or unreadable, Publish requests answered with a bad status.
+func (f *figures) pump(object string, i int, before, after *opcua.Snapshot) {
+	d, ok := counted(i, before, after)
+	if !ok {
+		return // the n/a of the packets says why
+	}
+	f.count(object, "counters", "sequence_gaps", d.Gaps)
+	f.count(object, "counters", "overflow_bits", d.Overflows)
+	f.count(object, "counters", "bad_values", d.Bad)
+	f.count(object, "counters", "publish_faults", d.Faults)
+	f.count(object, "counters", "reconnects", d.Reconnects)
+}
+
 // thieves are the sums of the time lost by abnormal releases.
 func (f *figures) thieves(sum bench.Thieves) {
 	f.known("task", "thieves", "run_queue", "ns", sum.RunQueue, "schedstat is not readable")
@@ -134,6 +156,17 @@ func (f *figures) thieves(sum bench.Thieves) {
 	f.value("task", "thieves", "gc", "ns", float64(sum.GC))
 	f.value("task", "thieves", "throttle", "ns", float64(sum.Throttle))
 	f.value("task", "thieves", "rest", "ns", float64(sum.Rest))
+}
+
+// foreignTask says that nothing is known of a task whose server told nothing.
+func (f *figures) foreignTask() {
+	const why = "the task ran in a server that was started by hand and did not tell"
+	for _, thief := range []string{"run_queue", "fault", "gc", "throttle", "rest"} {
+		f.na("task", "thieves", thief, "ns", why)
+	}
+	for _, series := range []string{"context_switches", "page_faults", "migrations"} {
+		f.na("task", series, "count", "1", why)
+	}
 }
 
 // thread are the kernel's counts for the task's thread over the phase.

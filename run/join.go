@@ -9,6 +9,9 @@ import (
 // minutes, and what is not decided by then never will be.
 const joinRows = 65536
 
+// furtherRows is the same for a further client.
+const furtherRows = 8192
+
 // row is everything both logs say about one grid index.
 type row struct {
 	k                   int64
@@ -40,11 +43,19 @@ type join struct {
 	foreign bool  // the server's log is not known
 	behind  int64 // releases between a value and its message by plan: 1 with publish: start
 	emit    func(*row)
-	stray   int64 // records of indices that had been handed out already
+	forged  int64 // echoes of indices that do not exist yet
+	cut     int64 // end of drain: what was sent or came after it is not there; 0 = not yet
+	stray   int64 // records of indices that were handed out already, or are far from any other
 }
 
 func newJoin(first int64, sub uint32, task bench.Task, emit func(*row)) *join {
-	j := &join{rows: make([]row, joinRows), start: first, next: first, newest: first - 1, sub: int64(sub), client: task.Host == bench.HostClient, emit: emit}
+	return newJoinOf(joinRows, first, sub, task, emit)
+}
+
+// newJoinOf is a join of a window of rows, a power of two.
+func newJoinOf(rows int, first int64, sub uint32, task bench.Task, emit func(*row)) *join {
+	j := &join{rows: make([]row, rows), sub: int64(sub), client: task.Host == bench.HostClient, emit: emit}
+	j.begin(first)
 	if task.Publish == bench.PublishStart {
 		j.behind = 1
 	}
@@ -54,18 +65,23 @@ func newJoin(first int64, sub uint32, task bench.Task, emit func(*row)) *join {
 	return j
 }
 
-// at is the row of k, or nil when k was handed out already or lies before the start.
+// begin makes first the lowest index of interest, before any record was taken.
+func (j *join) begin(first int64) { j.start, j.next, j.newest = first, first, first-1 }
+
+// at is the row of k, or nil when k was handed out already, lies before the start, or is
+// further ahead of the newest than half the window: no stall that is worth a result is as
+// long.
 func (j *join) at(k int64) *row {
-	if k < j.next {
+	if k < j.next || k > j.newest+int64(len(j.rows)/2) {
 		if k >= j.start {
 			j.stray++
 		}
 		return nil
 	}
-	for k-j.next >= joinRows {
+	for k-j.next >= int64(len(j.rows)) {
 		j.handOut()
 	}
-	r := &j.rows[k&(joinRows-1)]
+	r := &j.rows[k&int64(len(j.rows)-1)]
 	if r.k != k {
 		*r = row{k: k}
 	}
@@ -75,7 +91,7 @@ func (j *join) at(k int64) *row {
 
 // handOut emits the lowest open index; one that no record mentions too.
 func (j *join) handOut() {
-	r := &j.rows[j.next&(joinRows-1)]
+	r := &j.rows[j.next&int64(len(j.rows)-1)]
 	if r.k != j.next {
 		*r = row{k: j.next}
 	}
@@ -99,7 +115,7 @@ func (j *join) server(rec *record.Record) {
 		}
 	case record.KindSent:
 		s := rec.Sent()
-		if s.Subscription != j.sub {
+		if s.Subscription != j.sub || j.cut != 0 && s.Before > j.cut {
 			return
 		}
 		for k := max(s.First, j.next); k <= s.K; k++ {
@@ -121,6 +137,10 @@ func (j *join) server(rec *record.Record) {
 		}
 	case record.KindEcho:
 		e := rec.Echo()
+		if e.K > j.newest || e.K < j.next { // only a release, a message or an arrival makes an index: a peer can write anything
+			j.forged++
+			return
+		}
 		if r := j.at(e.K); r != nil && r.echoAt == 0 { // a stale cycle writes its value again
 			r.echoAt = e.At
 		}
@@ -135,8 +155,12 @@ func (j *join) fromClient(rec *record.Record) {
 			r.task, r.hasTask = rec.Release(), true
 		}
 	case record.KindArrival:
+		a := rec.Arrival()
+		if j.cut != 0 && a.Received > j.cut {
+			return
+		}
 		if r := j.at(rec.K); r != nil {
-			r.arrival = rec.Arrival()
+			r.arrival = a
 			r.partial = rec.Flags&record.FlagPartial != 0
 			r.arrived = !r.partial
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"opcycle/bench"
@@ -59,8 +60,7 @@ type session struct {
 
 // live is what the progress shows.
 type live struct {
-	received int64
-	packer   recordWriter
+	packer recordWriter
 }
 
 // Run leads the measured processes through every phase. The file is complete unless
@@ -69,7 +69,7 @@ type live struct {
 func (o OPCUA) Run(ctx context.Context) (bench.File, error) {
 	s := &session{OPCUA: o, ctx: ctx}
 	s.live.packer.w = o.Records
-	s.file = bench.File{Schema: bench.Schema, Suite: suite, Started: time.Now().UTC(), Plan: o.Plan, Host: o.Host}
+	s.file = bench.File{Schema: bench.Schema, Suite: suite, Started: time.Now().UTC(), Plan: o.Plan, Host: o.Host, Invalid: []string{}, Warnings: []string{}, Abnormal: []bench.Release{}}
 	cpus := [][]int{o.Plan.Client.CPUs}
 	if o.Remote == nil {
 		cpus = append(cpus, o.Plan.Server.CPUs)
@@ -173,7 +173,7 @@ func (s *session) align() error {
 		}
 	}
 	s.file.Attained.Iterations = t.Iterations
-	if t.Auto {
+	if t.Auto && host != nil { // a server that was started by hand found its own
 		r, err := host.order(s.ctx, opcua.Order{Do: opcua.DoCalibrate, NS: int64(t.Target)}, orderLimit)
 		if err != nil {
 			return err
@@ -183,76 +183,14 @@ func (s *session) align() error {
 	return s.wait(bench.PhaseAlign, max(300*time.Millisecond, 20*t.Interval))
 }
 
-// measure is the measuring phase: N consecutive indices, the first announced before it comes.
-func (s *session) measure() error {
-	t := s.Plan.Task.Interval
-	wall, boot := rt.ReadWallOffset(), rt.SuspendedTime()
-	s.before = [2]*opcua.Snapshot{s.snapshot(s.server), s.snapshot(s.client)}
-	s.countersFrom, _ = host.Counters(s.Root) // what is missing is told at the end
-	s.phase.First = s.local.Next(rt.Now()) + int64(max(200*time.Millisecond, 10*t)/t)
-	s.phase.N, s.phase.Ran = s.Plan.Cycles, s.Plan.Cycles
-	s.phase.WallOffset = wall.Offset
-	s.collect = newCollect(s.Plan, s.phase, s.phase.Clock == "common")
-	s.join = newJoin(s.phase.First-1, s.file.Attained.Subscription, s.Plan.Task, s.collect.take)
-	s.collect.join, s.join.foreign = s.join, s.server == nil
-	for i, sub := range s.subs[1:] {
-		t := newFurther(fmt.Sprintf("client %d", i+2), s.Plan, s.phase, s.phase.Clock == "common", sub)
-		t.join.foreign = s.server == nil
-		s.further = append(s.further, t)
-	}
-	if s.Remote != nil {
-		w := bench.Window{First: s.phase.First, N: s.phase.N}
-		if _, err := s.client.order(s.ctx, opcua.Order{Do: opcua.DoWindow, Window: &w}, orderLimit); err != nil {
-			s.warn(err.Error())
-		}
-	}
-	end := s.local.Due(s.phase.First + s.phase.N)
-	err := s.until(bench.PhaseMeasure, s.local.Due(s.phase.First), end)
-	if err != nil { // cut by index, without the one that is under way
-		s.phase.Ran = min(max(s.local.Index(rt.Now())-s.phase.First, 0), s.phase.N)
-		s.collect.phase.Ran = s.phase.Ran
-		for _, t := range s.further {
-			t.phase.Ran = s.phase.Ran
-		}
-	}
-	s.countersTo, _ = host.Counters(s.Root)
-	s.after = [2]*opcua.Snapshot{s.snapshot(s.server), s.snapshot(s.client)}
-	now := rt.ReadWallOffset()
-	s.phase.WallMoved = now.Offset - wall.Offset
-	if moved := abs(s.phase.WallMoved); moved > 1000+wall.Bracket+now.Bracket {
-		s.invalid(fmt.Sprintf("CLOCK_REALTIME was set during the run (by %s): kernel receive stamps cannot be placed", time.Duration(s.phase.WallMoved)))
-	}
-	if d := rt.SuspendedTime() - boot; d > 1e6 {
-		s.invalid(fmt.Sprintf("the machine was suspended for %s", time.Duration(d)))
-	}
-	if err != nil {
-		s.drain(200 * time.Millisecond)
-		return err
-	}
-	s.drain(drainLimit)
-	return s.floor()
-}
-
-func (s *session) snapshot(c *child) *opcua.Snapshot {
-	if c == nil {
-		return nil
-	}
-	r, err := c.order(context.WithoutCancel(s.ctx), opcua.Order{Do: opcua.DoSnapshot}, time.Second)
-	if err != nil {
-		s.warn("no snapshot of the " + c.name + ": " + err.Error())
-		return nil
-	}
-	return r.Snapshot
-}
-
 func (s *session) tell(phase string, share float64) {
 	if s.Progress == nil {
 		return
 	}
-	p := bench.Progress{Phase: phase, Share: share, Packets: s.live.received}
+	p := bench.Progress{Phase: phase, Share: share, Packets: s.received()}
 	if s.collect != nil {
 		due := min(s.local.Index(rt.Now()-s.local.Period), s.collect.last()) - s.phase.First + 1
-		p.Missing = max(due-s.live.received, 0)
+		p.Missing = max(due-s.received(), 0)
 	}
 	s.Progress(p)
 }
@@ -262,15 +200,21 @@ func (s *session) invalid(text string) { s.file.Invalid = append(s.file.Invalid,
 
 // close ends what still runs and gives all memory back.
 func (s *session) close() {
+	var wg sync.WaitGroup
 	for _, c := range []*child{s.client, s.server} {
 		if c == nil {
 			continue
 		}
-		select {
-		case <-c.exited:
-		default:
-			_, _ = c.stop()
-		}
-		c.free()
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			select {
+			case <-c.exited:
+			default:
+				_, _ = c.stop()
+			}
+			c.free()
+		}()
 	}
+	wg.Wait()
 }

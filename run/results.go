@@ -1,6 +1,7 @@
 package run
 
 import (
+	"fmt"
 	"slices"
 
 	"opcycle/bench"
@@ -44,10 +45,19 @@ func (s *session) results() {
 		f.packets(t, i+1, s.before[1], s.after[1])
 	}
 	f.writes(c, s.before[1], s.after[1])
-	f.thieves(sums)
-	f.thread(c)
+	switch {
+	case c.hosted():
+		f.thieves(sums)
+		f.thread(c)
+		if s.after[taskSide(s.Plan)] == nil {
+			f.override([]bench.Figure{{Suite: suite, Object: "task", Series: "thieves", Statistic: "gc", Unit: "ns", NA: "the task's process ended before it told its collector pauses"}})
+		}
+	case s.part == nil:
+		f.foreignTask()
+	}
 	messages := int64(0)
 	for i := range s.subs {
+		f.pump(fmt.Sprintf("client %d", i+1), i, s.before[1], s.after[1])
 		if d, ok := counted(i, s.before[1], s.after[1]); ok {
 			messages += d.Messages
 		}

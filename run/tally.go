@@ -23,6 +23,8 @@ type tally struct {
 	late    map[bench.Cause]int64
 
 	lateRun, lateRunMax         int64
+	lastLate                    int64 // the newest late index; the run goes on when the next is late, too
+	live                        int64 // arrivals so far, for the end of drain
 	partial, values, mostValues int64
 	unstamped                   int64
 	messages                    int64 // seen, by the change of sequence numbers
@@ -64,7 +66,7 @@ func newMeasured(object string, phase bench.Phase) *measured {
 func newTally(object string, plan bench.Plan, phase bench.Phase, common bool) tally {
 	return tally{object: object, plan: plan, phase: phase, wall: phase.WallOffset, common: common,
 		series: map[string]*measured{}, outcome: map[bench.Outcome]int64{},
-		missed: map[bench.Cause]int64{}, late: map[bench.Cause]int64{}, lastSequence: -1}
+		missed: map[bench.Cause]int64{}, late: map[bench.Cause]int64{}, lastSequence: -1, lastLate: -2}
 }
 
 // furtherSeries are the series that a further client has of its own.
@@ -76,7 +78,7 @@ func newFurther(object string, plan bench.Plan, phase bench.Phase, common bool, 
 	for _, name := range furtherSeries() {
 		t.series[name] = newMeasured(object, phase)
 	}
-	t.join = newJoin(phase.First-1, sub, plan.Task, t.take)
+	t.join = newJoinOf(furtherRows, phase.First-1, sub, plan.Task, t.take)
 	return &t
 }
 
@@ -149,7 +151,7 @@ func (t *tally) decide(r *row) (bench.Outcome, bench.Cause) {
 			return out, cause
 		}
 	}
-	t.count(out, cause)
+	t.count(r.k, out, cause)
 	return out, cause
 }
 
@@ -167,7 +169,7 @@ func (t *tally) settle(p *bench.Part, known map[int64]bench.Exception) map[int64
 			e.Apply(&u.facts)
 		}
 		out, cause := bench.Attribute(u.facts, int64(t.plan.Task.Deadline), t.phase.Grid.Period)
-		t.count(out, cause)
+		t.count(u.k, out, cause)
 		decided[u.k] = verdictOf{out, cause}
 	}
 	t.pending = nil
@@ -177,17 +179,29 @@ func (t *tally) settle(p *bench.Part, known map[int64]bench.Exception) map[int64
 	return decided
 }
 
-// count books one outcome.
-func (t *tally) count(out bench.Outcome, cause bench.Cause) {
+// count books one outcome. Indices come in ascending order, but those in between may have
+// been booked before.
+func (t *tally) count(k int64, out bench.Outcome, cause bench.Cause) {
 	t.outcome[out]++
 	switch out {
 	case bench.Missed:
 		t.missed[cause]++
 	case bench.Late:
 		t.late[cause]++
+		if k != t.lastLate+1 {
+			t.lateRun = 0
+		}
+		t.lastLate = k
 		t.lateRun++
 		t.lateRunMax = max(t.lateRunMax, t.lateRun)
-		return
 	}
-	t.lateRun = 0
+}
+
+// begin moves the phase to where it starts, before any record was taken.
+func (t *tally) begin(phase bench.Phase) {
+	t.phase, t.wall = phase, phase.WallOffset
+	for _, m := range t.series {
+		m.blocks.First = phase.First
+	}
+	t.join.begin(phase.First - 1)
 }

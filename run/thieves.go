@@ -14,6 +14,7 @@ type abnormal struct {
 	rel     record.Release // the program's release, when executed
 	prev    record.Release // the one before it, K < 0 for none
 	next    record.Release // of a skipped index: the executed release after it
+	pub     bool           // these are the publisher's, although the client hosts the program
 }
 
 // keep stores index r in full, up to bench.AbnormalMax, beyond that it only counts.
@@ -26,11 +27,16 @@ func (c *collect) keep(r *row, rel *record.Release, executed bool, out bench.Out
 	if executed {
 		a.rel = *rel
 	}
-	if c.prev != nil {
-		a.prev = *c.prev
+	prev, open := c.prev, &c.open
+	if c.join.client && cause == bench.SkippedRelease { // the I/O simulator in the server was stopped
+		a.pub, a.release.Executed = true, false
+		prev, open = c.prevPub, &c.openPub
 	}
-	if !executed {
-		c.open = append(c.open, len(c.abnormal))
+	if prev != nil {
+		a.prev = *prev
+	}
+	if !a.release.Executed {
+		*open = append(*open, len(c.abnormal))
 	}
 	c.abnormal = append(c.abnormal, a)
 }
@@ -117,23 +123,33 @@ func (c *collect) thieves(task, client []opcua.Pause, throttled bool) (sums benc
 
 // window finds the stretch in which a lost its time.
 func (c *collect) window(a *abnormal, usual, offset int64) window {
+	grid := c.phase.Task
+	if a.pub {
+		grid = c.phase.Grid
+	}
 	switch {
-	case a.release.Executed && (a.release.Outcome == bench.OnTime || a.rel.Done-a.rel.Due > c.phase.Task.Period || a.release.Cause == bench.LateTask):
+	case a.release.Executed && (a.release.Outcome == bench.OnTime || a.rel.Done-a.rel.Due > grid.Period || a.release.Cause == bench.LateTask):
 		return ofRelease(a.rel, usual)
-	case !a.release.Executed && a.prev.K >= 0 && a.prev.Done > c.phase.Task.Due(a.release.K):
+	case !a.release.Executed && a.prev.K >= 0 && a.prev.Done > grid.Due(a.release.K):
 		return ofRelease(a.prev, usual) // the release before ran over it
 	case !a.release.Executed && a.next.K >= 0: // nobody woke the task in time
-		from := c.phase.Task.Due(a.release.K)
-		if a.prev.K >= 0 {
-			from = c.phase.Task.Due(a.prev.K + 1)
-		}
-		return window{from: from, to: a.next.Wake, lost: a.next.Wake - from, delay: a.next.RunDelay, faults: max(a.next.Minor, 0) + max(a.next.Major, 0)}
+		return asleep(a, grid)
 	case a.release.Received != nil: // late on the way
 		from := c.phase.Grid.Due(a.release.K)
 		to := *a.release.Received + c.phase.Grid.Due(c.phase.First)
 		return window{from: from, to: to, lost: max(0, to-from-offset), delay: -1, client: true}
 	}
 	return window{delay: -1}
+}
+
+// asleep is the stretch from the first release that the task slept over to the due time of
+// the one that it executed again: what that one then lost is its own start latency.
+func asleep(a *abnormal, grid bench.Grid) window {
+	from, to := grid.Due(a.release.K), grid.Due(a.next.K)
+	if a.prev.K >= 0 {
+		from = max(grid.Due(a.prev.K+1), a.prev.Done)
+	}
+	return window{from: from, to: to, lost: max(0, to-from), delay: a.next.RunDelay, faults: max(a.next.Minor, 0) + max(a.next.Major, 0)}
 }
 
 func ofRelease(r record.Release, usual int64) window {

@@ -99,10 +99,8 @@ func (s *session) validity() {
 	if a.QueueSize < uint32(o.QueueSize) {
 		s.invalid(fmt.Sprintf("queue size: asked for %d, the server revised it to %d", o.QueueSize, a.QueueSize))
 	}
-	for _, g := range s.join.gaps {
-		if g.Last >= s.phase.First && g.K <= s.collect.last() {
-			s.invalid(fmt.Sprintf("reconnect inside the measuring phase, after index %d", g.K-1))
-		}
+	for i, t := range s.tallies() {
+		s.connections(i+1, t)
 	}
 	for _, c := range s.children() {
 		for _, r := range c.rings {
@@ -111,10 +109,25 @@ func (s *session) validity() {
 			}
 		}
 	}
-	if s.join.stray > 0 {
-		s.warn(fmt.Sprintf("%d records came for cycles that were decided already", s.join.stray))
-	}
 	s.machine()
+}
+
+// connections tells of client i what makes its counts worthless.
+func (s *session) connections(i int, t *tally) {
+	for _, g := range t.join.gaps {
+		if g.Last >= s.phase.First && g.K <= t.last() {
+			s.invalid(fmt.Sprintf("client %d: reconnect inside the measuring phase, after index %d", i, g.K-1))
+		}
+	}
+	if n := t.join.stray; n > 0 {
+		s.invalid(fmt.Sprintf("client %d: %d records came for cycles that were decided already", i, n))
+	}
+	if n := t.join.forged; n > 0 && i == 1 {
+		s.warn(fmt.Sprintf("%d Writes to the node %s carried no index of this run: another client writes there", n, bench.NodeEcho))
+	}
+	if t.pendingLost > 0 {
+		s.invalid(fmt.Sprintf("client %d: the causes of %d cycles are lost", i, t.pendingLost))
+	}
 }
 
 // machine tells what the kernel counted on the measured CPUs during the phase.
