@@ -45,6 +45,7 @@ func (o *createItems) apply(e *engine) bool {
 			continue
 		}
 		if len(sub.items) == cap(sub.items) || s.items >= e.cfg.Limits.MonitoredItems ||
+			e.counters.MonitoredItems.Load() >= int64(e.cfg.Limits.AllItems) ||
 			s.entries+len(it.queue.slots) > e.cfg.Limits.QueueEntries {
 			r.status = ua.StatusBadTooManyMonitoredItems
 			continue
