@@ -14,7 +14,6 @@ import (
 // pump turns Publish responses into arrival records. Several goroutines, one for each
 // outstanding request, hand their responses in; the lock makes them one owner at a time.
 type pump struct {
-	items    int64
 	arrivals *record.Ring
 
 	mu   sync.Mutex
@@ -31,11 +30,11 @@ type pump struct {
 }
 
 func newPump(cfg Config) *pump {
-	p := &pump{items: int64(cfg.Items), arrivals: cfg.Arrivals, top: -1, last: make([]int64, cfg.Items)}
+	p := &pump{arrivals: cfg.Arrivals, top: -1, last: make([]int64, cfg.Items)}
 	for i := range p.last {
 		p.last[i] = -1
 	}
-	p.rows.init()
+	p.rows.init(cfg.Items)
 	p.seen.reset()
 	p.newestK.Store(-1)
 	return p
@@ -150,12 +149,11 @@ func (p *pump) changes(items []*ua.MonitoredItemNotification, m *message) {
 			p.n.Bad++
 			continue
 		}
-		p.rows.add(k, p.items, p.emitPartial)
-		p.rows.touched(k)
+		p.book(k, it.ClientHandle)
 	}
 }
 
-// index reads the grid index of one value and keeps the item's books.
+// index reads the grid index of one value.
 func (p *pump) index(it *ua.MonitoredItemNotification) (int64, bool) {
 	if it.Value == nil || it.Value.Value == nil || int(it.ClientHandle) >= len(p.last) {
 		return 0, false
@@ -173,40 +171,47 @@ func (p *pump) index(it *ua.MonitoredItemNotification) (int64, bool) {
 	if !ok {
 		return 0, false
 	}
-	last := &p.last[it.ClientHandle]
+	last := p.last[it.ClientHandle]
 	k := int64(v) // of the first value there is nothing to unwrap by
-	if near := max(*last, p.top); near >= 0 {
+	if near := max(last, p.top); near >= 0 {
 		k = bench.Unwrap(v, near)
 	}
+	return k, k >= 0 // no index is negative: a first value below 0, or one from before the start
+}
+
+// book counts one value of index k and keeps its item's books.
+func (p *pump) book(k int64, item uint32) {
+	again := p.rows.add(k, item, p.emitPartial)
+	last := &p.last[item]
 	switch {
+	case again || k == *last:
+		p.n.Duplicates++
 	case k > *last:
 		*last = k
-	case p.rows.complete(k) || k == *last:
-		p.n.Duplicates++
 	default:
 		p.n.Reordered++
 	}
-	return k, true
+	p.rows.touched(k)
 }
 
 // emit puts a record for every index that this message completed.
 func (p *pump) emit(m *message) {
 	for _, k := range p.rows.drainTouched() {
-		n, done := p.rows.settle(k, p.items)
-		if !done {
+		r := p.rows.settle(k)
+		if r == nil {
 			continue
 		}
 		if p.gap != nil {
 			p.closeGap(k)
 		}
 		p.top = max(p.top, k)
-		p.put(k, n, m, 0)
+		p.put(r, m, 0)
 	}
 }
 
-func (p *pump) put(k, values int64, m *message, flags record.Flags) {
-	a := record.Arrival{Flags: flags, K: k, Received: m.received, Kernel: m.kernel, Sequence: m.sequence,
-		Values: values, Most: m.values, Request: m.request}
+func (p *pump) put(r *row, m *message, flags record.Flags) {
+	a := record.Arrival{Flags: flags, K: r.k, Received: m.received, Kernel: m.kernel, Sequence: m.sequence,
+		Values: r.count, Most: m.values, Request: m.request, Again: r.again}
 	if m.stamped {
 		a.Flags |= record.FlagStamped
 	}
@@ -216,8 +221,8 @@ func (p *pump) put(k, values int64, m *message, flags record.Flags) {
 }
 
 // emitPartial reports an index that leaves the window, or the run, incomplete.
-func (p *pump) emitPartial(k, values int64) {
-	p.put(k, values, &message{}, record.FlagPartial)
+func (p *pump) emitPartial(r *row) {
+	p.put(r, &message{}, record.FlagPartial)
 }
 
 func (p *pump) closeGap(k int64) {
@@ -235,5 +240,5 @@ func (p *pump) flush() {
 	if p.gap != nil {
 		p.closeGap(int64(1) << 62) // never came back
 	}
-	p.rows.flush(p.items, p.emitPartial)
+	p.rows.flush(p.emitPartial)
 }

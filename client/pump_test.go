@@ -57,6 +57,7 @@ func TestPumpKeepsItsBooks(t *testing.T) {
 	type arrival struct {
 		k, values, most int64
 		partial         bool
+		again           int64
 	}
 	for name, c := range map[string]struct {
 		items    int
@@ -65,23 +66,35 @@ func TestPumpKeepsItsBooks(t *testing.T) {
 		counts   Counts
 	}{
 		"in order": {1, func(h *hand) { h.gets(1, value{0, 5, 0}); h.gets(2, value{0, 6, 0}) },
-			[]arrival{{5, 1, 1, false}, {6, 1, 1, false}}, Counts{Messages: 2, Values: 2}},
+			[]arrival{{5, 1, 1, false, 0}, {6, 1, 1, false, 0}}, Counts{Messages: 2, Values: 2}},
 		"keep-alive uses no number": {1, func(h *hand) { h.gets(1, value{0, 5, 0}); h.gets(2); h.gets(2, value{0, 6, 0}) },
-			[]arrival{{5, 1, 1, false}, {6, 1, 1, false}}, Counts{Messages: 2, Values: 2, KeepAlives: 1}},
+			[]arrival{{5, 1, 1, false, 0}, {6, 1, 1, false, 0}}, Counts{Messages: 2, Values: 2, KeepAlives: 1}},
 		"several in a message": {1, func(h *hand) { h.gets(1, value{0, 5, 0}, value{0, 6, 0}, value{0, 7, overflow}) },
-			[]arrival{{5, 1, 3, false}, {6, 1, 3, false}, {7, 1, 3, false}}, Counts{Messages: 1, Values: 3, Overflows: 1}},
+			[]arrival{{5, 1, 3, false, 0}, {6, 1, 3, false, 0}, {7, 1, 3, false, 0}}, Counts{Messages: 1, Values: 3, Overflows: 1}},
 		"again": {1, func(h *hand) { h.gets(1, value{0, 5, 0}); h.gets(2, value{0, 5, 0}) },
-			[]arrival{{5, 1, 1, false}}, Counts{Messages: 2, Values: 2, Duplicates: 1}},
+			[]arrival{{5, 1, 1, false, 0}}, Counts{Messages: 2, Values: 2, Duplicates: 1}},
 		"re-ordered": {1, func(h *hand) { h.gets(1, value{0, 4, 0}); h.gets(3, value{0, 6, 0}); h.gets(2, value{0, 5, 0}) },
-			[]arrival{{4, 1, 1, false}, {6, 1, 1, false}, {5, 1, 1, false}}, Counts{Messages: 3, Values: 3, Reordered: 1}},
+			[]arrival{{4, 1, 1, false, 0}, {6, 1, 1, false, 0}, {5, 1, 1, false, 0}}, Counts{Messages: 3, Values: 3, Reordered: 1}},
 		"a message is missing": {1, func(h *hand) { h.gets(1, value{0, 4, 0}); h.gets(4, value{0, 7, 0}) },
-			[]arrival{{4, 1, 1, false}, {7, 1, 1, false}}, Counts{Messages: 2, Values: 2, Gaps: 2}},
+			[]arrival{{4, 1, 1, false, 0}, {7, 1, 1, false, 0}}, Counts{Messages: 2, Values: 2, Gaps: 2}},
 		"two items": {2, func(h *hand) { h.gets(1, value{0, 5, 0}, value{1, 5, 0}) },
-			[]arrival{{5, 2, 2, false}}, Counts{Messages: 1, Values: 2}},
+			[]arrival{{5, 2, 2, false, 0}}, Counts{Messages: 1, Values: 2}},
 		"two items in two messages": {2, func(h *hand) { h.gets(1, value{0, 5, 0}); h.gets(2, value{1, 5, 0}) },
-			[]arrival{{5, 2, 1, false}}, Counts{Messages: 2, Values: 2}},
+			[]arrival{{5, 2, 1, false, 0}}, Counts{Messages: 2, Values: 2}},
 		"one item of two": {2, func(h *hand) { h.gets(1, value{0, 5, 0}); h.gets(2, value{0, 6, 0}, value{1, 6, 0}) },
-			[]arrival{{6, 2, 2, false}, {5, 1, 0, true}}, Counts{Messages: 2, Values: 3}},
+			[]arrival{{6, 2, 2, false, 0}, {5, 1, 0, true, 0}}, Counts{Messages: 2, Values: 3}},
+		"a value twice stands for no other": {2, func(h *hand) { h.gets(1, value{0, 5, 0}); h.gets(2, value{0, 5, 0}) },
+			[]arrival{{5, 1, 0, true, 1}}, Counts{Messages: 2, Values: 2, Duplicates: 1}},
+		"a value twice, then the other": {2, func(h *hand) { h.gets(1, value{0, 5, 0}, value{0, 5, 0}); h.gets(2, value{1, 5, 0}) },
+			[]arrival{{5, 2, 1, false, 1}}, Counts{Messages: 2, Values: 3, Duplicates: 1}},
+		"an older value twice": {2, func(h *hand) { h.gets(1, value{0, 5, 0}, value{0, 6, 0}); h.gets(2, value{0, 5, 0}) },
+			[]arrival{{5, 1, 0, true, 1}, {6, 1, 0, true, 0}}, Counts{Messages: 2, Values: 3, Duplicates: 1}},
+		"no index is negative": {1, func(h *hand) {
+			h.gets(1, value{0, -1, 0})
+			h.gets(2, value{0, 3, 0})
+			h.gets(3, value{0, 1<<31 - 1, 0})
+		},
+			[]arrival{{3, 1, 1, false, 0}}, Counts{Messages: 3, Values: 3, Bad: 2}},
 		"bad value": {1, func(h *hand) { h.gets(1, value{0, 5, bad}); h.gets(2, value{9, 5, 0}) },
 			nil, Counts{Messages: 2, Values: 2, Bad: 2}},
 	} {
@@ -98,7 +111,7 @@ func TestPumpKeepsItsBooks(t *testing.T) {
 			}
 			for i, w := range c.arrivals {
 				a := got[i]
-				if a.K != w.k || a.Values != w.values || a.Most != w.most || (a.Flags&record.FlagPartial != 0) != w.partial {
+				if a.K != w.k || a.Again != w.again || a.Values != w.values || a.Most != w.most || (a.Flags&record.FlagPartial != 0) != w.partial {
 					t.Errorf("arrival %d is %+v, not %+v", i, a, w)
 				}
 			}
