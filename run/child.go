@@ -22,9 +22,13 @@ import (
 // orderLimit bounds how long an order may take unless it says otherwise.
 const orderLimit = 15 * time.Second
 
-// stopLimit bounds how long a child may take to stop before it is killed: both children
-// and the result must be done within 2 s of an interrupt.
-const stopLimit = 1200 * time.Millisecond
+// stopLimit bounds how long a child may take for its last word, and killAfter how much
+// longer for its end before it is killed: both children and the result must be done within
+// 2 s of an interrupt, even when a child is stopped and obeys nothing.
+const (
+	stopLimit = 700 * time.Millisecond
+	killAfter = 200 * time.Millisecond
+)
 
 // child is a measured process: the same binary, started anew, with rings shared with it
 // and a socket for orders.
@@ -37,7 +41,8 @@ type child struct {
 	stderr tail
 
 	mu      sync.Mutex
-	replies chan opcua.Reply
+	lastID  uint64            // of the newest order; under mu
+	replies chan opcua.Reply  // the newest reply; an older one that nobody took has gone
 	events  chan error        // the child's unasked word, or its end
 	windows chan bench.Window // what clients ask a server for
 	heard   chan struct{}     // closed when its socket has ended: no reply comes after
@@ -175,38 +180,64 @@ func (c *child) listen() {
 			}
 			continue
 		}
+		c.newest(r)
+	}
+}
+
+// newest puts r in the place of an older reply that nobody waited for any more.
+func (c *child) newest(r opcua.Reply) {
+	for {
 		select {
 		case c.replies <- r:
-		default: // nobody waits any more: an order that took too long
+			return
+		default:
+		}
+		select {
+		case <-c.replies:
+		default:
 		}
 	}
 }
 
-// order sends o and waits for its reply. A reply that carries an error is an error.
+// order sends o and waits for its reply. A reply that carries an error is an error; the
+// late reply of an older order is dropped.
 func (c *child) order(ctx context.Context, o opcua.Order, limit time.Duration) (opcua.Reply, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.ctl.Send(o); err != nil {
+	c.lastID++
+	o.ID = c.lastID
+	if err := c.ctl.Send(ctx, o, limit); err != nil {
 		return opcua.Reply{}, fmt.Errorf("%s: order %s: %w", c.name, o.Do, c.ended(err))
 	}
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
-	select {
-	case r := <-c.replies:
-		return c.told(r)
-	case <-c.heard: // its last word may have come with the end
+	for {
 		select {
 		case r := <-c.replies:
-			return c.told(r)
-		default:
-			<-c.exited
-			return opcua.Reply{}, c.state
+			if r.ID == o.ID {
+				return c.told(r)
+			}
+		case <-c.heard: // its last word may have come with the end
+			return c.lastWord(o.ID)
+		case <-ctx.Done():
+			return opcua.Reply{}, ctx.Err()
+		case <-timer.C:
+			return opcua.Reply{}, fmt.Errorf("%s: no answer to %s within %s", c.name, o.Do, limit)
 		}
-	case <-ctx.Done():
-		return opcua.Reply{}, ctx.Err()
-	case <-timer.C:
-		return opcua.Reply{}, fmt.Errorf("%s: no answer to %s within %s", c.name, o.Do, limit)
 	}
+}
+
+// lastWord is the reply to order id that came with the child's end, or how it ended.
+func (c *child) lastWord(id uint64) (opcua.Reply, error) {
+	select {
+	case r := <-c.replies:
+		if r.ID == id {
+			return c.told(r)
+		}
+	default:
+	}
+	<-c.exited
+	return opcua.Reply{}, c.state
 }
 
 func (c *child) told(r opcua.Reply) (opcua.Reply, error) {
@@ -226,13 +257,18 @@ func (c *child) ended(err error) error {
 	}
 }
 
-// stop orders the end, and kills what does not obey. The last reply, if it came, holds
-// the last snapshot. The child has ended and was waited for when it returns.
-func (c *child) stop() (opcua.Reply, error) {
-	r, err := c.order(context.Background(), opcua.Order{Do: opcua.DoStop}, stopLimit)
+// stop is stopWithin the usual limit.
+func (c *child) stop() (opcua.Reply, error) { return c.stopWithin(stopLimit) }
+
+// stopWithin orders the end, and kills what has not ended killAfter the limit. The last
+// reply, if it came, holds the last snapshot. The child has ended and was waited for when
+// it returns.
+func (c *child) stopWithin(limit time.Duration) (opcua.Reply, error) {
+	kill := time.After(limit + killAfter)
+	r, err := c.order(context.Background(), opcua.Order{Do: opcua.DoStop}, limit)
 	select {
 	case <-c.exited:
-	case <-time.After(300 * time.Millisecond):
+	case <-kill:
 		rt.Kill(c.cmd.Process)
 		<-c.exited
 	}

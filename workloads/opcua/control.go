@@ -1,6 +1,7 @@
 package opcua
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 
 // Order is one line from the conductor to a measured process, answered by one Reply.
 type Order struct {
+	ID      uint64        `json:"id"` // > 0, echoed by the reply: a late one answers no later order
 	Do      string        `json:"do"`
 	Plan    *bench.Plan   `json:"plan,omitempty"`    // start
 	Target  string        `json:"target,omitempty"`  // start, client: endpoint; start, floor: address
@@ -51,6 +53,7 @@ const (
 
 // Reply answers one order.
 type Reply struct {
+	ID       uint64             `json:"id,omitempty"` // of its order; 0 for an event
 	Error    string             `json:"error,omitempty"`
 	Event    string             `json:"event,omitempty"` // "lost": sent unasked when the server is gone for good
 	Endpoint string             `json:"endpoint,omitempty"`
@@ -134,8 +137,14 @@ func (c *Control) Answer(r Reply) error {
 	return c.enc.Encode(r)
 }
 
-// Send sends one order; the conductor's end.
-func (c *Control) Send(o Order) error { return c.enc.Encode(o) }
+// Send sends one order; the conductor's end. A peer that does not read is given limit, or
+// until ctx ends.
+func (c *Control) Send(ctx context.Context, o Order, limit time.Duration) error {
+	_ = c.conn.SetWriteDeadline(time.Now().Add(limit))
+	end := context.AfterFunc(ctx, func() { _ = c.conn.SetWriteDeadline(time.Now()) })
+	defer end()
+	return c.enc.Encode(o)
+}
 
 // Receive waits for one reply until the deadline; the conductor's end.
 func (c *Control) Receive(deadline time.Time) (Reply, error) {

@@ -45,6 +45,7 @@ func serveOrders(ctl *Control, obey func(Order) (Reply, bool)) error {
 			return err
 		}
 		r, last := obey(o)
+		r.ID = o.ID
 		if err := ctl.Answer(r); err != nil || last {
 			return err
 		}

@@ -54,8 +54,7 @@ func (s *serve) obey(o Order) (r Reply, last bool) {
 	case DoSnapshot:
 		r.Snapshot, r.Info = s.snapshot(), s.info()
 	case DoStop:
-		r.Snapshot, r.Info, last = s.snapshot(), s.info(), true
-		s.end()
+		r.Snapshot, r.Info, last = s.snapshot(), s.info(), true // the end, up to a cycle long, comes after the word
 	default:
 		err = fmt.Errorf("server process: unknown order %q", o.Do)
 	}
