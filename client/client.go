@@ -35,9 +35,9 @@ type Config struct {
 	Items              int
 	QueueSize          int
 	PublishRequests    int
-	Buffer             int // chunk size asked for, bytes
-	Reconnect          time.Duration
-	StamperPriority    int // FIFO priority of the socket watcher's thread; 0 = as the process
+	Buffer             int           // chunk size asked for, bytes
+	Reconnect          time.Duration // how long a lost connection is tried for; 0: no second try
+	StamperPriority    int           // FIFO priority of the socket watcher's thread; 0 = as the process
 
 	Arrivals *record.Ring // written under the pump's lock, whichever goroutine holds it
 	Writes   *record.Ring // written under the writer's lock; nil: this client writes nothing
@@ -102,7 +102,7 @@ func (l *link) fail(err error) {
 }
 
 // Dial connects, looks the nodes up by namespace URI and creates the subscription with
-// its items. cold.
+// its items, within ConnectLimit. cold.
 func Dial(ctx context.Context, cfg Config) (*Client, error) {
 	c := &Client{cfg: cfg}
 	c.pump = newPump(cfg)
@@ -129,7 +129,29 @@ func (c *Client) Counts() Counts {
 // Newest is the newest complete grid index and when it came; ok is false before the first. hot.
 func (c *Client) Newest() (k, received int64, ok bool) { return c.pump.newest() }
 
+// connect opens a connection within ConnectLimit. The library takes its request timeout
+// before the server tells what it revises: one that turns out too short for what was
+// granted would end a healthy connection, so that one is opened anew with enough.
 func (c *Client) connect(ctx context.Context) (*link, error) {
+	ctx, cancel := context.WithTimeout(ctx, ConnectLimit)
+	defer cancel()
+	n, interval := c.cfg.PublishRequests, c.cfg.PublishingInterval
+	timeout := requestTimeout(n, interval, aliveCount(interval))
+	l, err := c.open(ctx, timeout)
+	if err != nil {
+		return nil, err
+	}
+	granted := time.Duration(c.got.PublishingInterval * float64(time.Millisecond))
+	need := requestTimeout(n, granted, c.got.KeepAlive)
+	if need <= timeout {
+		return l, nil
+	}
+	l.close()
+	return c.open(ctx, need)
+}
+
+// open makes one connection with its subscription.
+func (c *Client) open(ctx context.Context, timeout time.Duration) (*link, error) {
 	l := &link{broken: make(chan error, 1)}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	var descriptor uintptr
@@ -141,7 +163,7 @@ func (c *Client) connect(ctx context.Context) (*link, error) {
 	opc, err := opcua.NewClient(c.cfg.Endpoint,
 		opcua.AutoReconnect(false),
 		opcua.Dialer(&uacp.Dialer{Dialer: dialer, ClientACK: &ack}),
-		opcua.RequestTimeout(max(c.cfg.Reconnect, time.Second)),
+		opcua.RequestTimeout(timeout),
 		opcua.SecurityMode(ua.MessageSecurityModeNone),
 		opcua.ApplicationName("opcycle measure"),
 		opcua.SessionName("opcycle measure"),
@@ -200,7 +222,7 @@ func (c *Client) subscribe(ctx context.Context, l *link) error {
 	}
 	l.echo = ua.NewStringNodeID(ns, bench.NodeEcho)
 	interval := c.cfg.PublishingInterval
-	alive := uint32(max(1, (100*time.Millisecond)/interval)) // keep-alive every 100 ms of silence
+	alive := aliveCount(interval)
 	life := max(3*alive, uint32(10*time.Second/interval))
 	var sub *ua.CreateSubscriptionResponse
 	err = l.opc.Send(ctx, &ua.CreateSubscriptionRequest{

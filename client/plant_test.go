@@ -43,7 +43,13 @@ const period = 10 * time.Millisecond
 
 func newPlant(t *testing.T, items int) *plant {
 	t.Helper()
-	s, err := server.New(server.Config{Listen: "127.0.0.1:0", Items: items, Interval: period, Plan: []byte(`{}`), Ring: newRing(t)})
+	return newPlantOf(t, items, period)
+}
+
+// newPlantOf is a plant that says its cycle is interval long; it is period long.
+func newPlantOf(t *testing.T, items int, interval time.Duration) *plant {
+	t.Helper()
+	s, err := server.New(server.Config{Listen: "127.0.0.1:0", Items: items, Interval: interval, Plan: []byte(`{}`), Ring: newRing(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,6 +199,7 @@ type proxy struct {
 	conns  map[net.Conn]struct{}
 	down   bool
 	chunks int // of the clients, complete
+	taken  int // connections
 	bytes  int
 }
 
@@ -225,6 +232,9 @@ func (p *proxy) accept() {
 		if err != nil {
 			continue
 		}
+		p.mu.Lock()
+		p.taken++
+		p.mu.Unlock()
 		out, err := net.Dial("tcp", p.target)
 		if err != nil || !p.keep(in, out) {
 			_ = in.Close()
@@ -280,6 +290,12 @@ func (p *proxy) sent() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.chunks
+}
+
+func (p *proxy) accepted() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.taken
 }
 
 // drop ends every connection, and refuses new ones until raise.

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -55,8 +56,12 @@ func (c *Client) runLink(ctx context.Context, l *link) error {
 	return err
 }
 
-// redial tries for a new connection every 100 ms until the reconnect limit has passed.
+// redial tries for a new connection every 100 ms until the reconnect limit has passed; at
+// a limit of 0 it does not try.
 func (c *Client) redial(ctx context.Context) (*link, error) {
+	if c.cfg.Reconnect <= 0 {
+		return nil, errors.New("reconnect is 0: no second try")
+	}
 	limit, cancel := context.WithDeadline(ctx, time.Now().Add(c.cfg.Reconnect))
 	defer cancel()
 	for {
