@@ -1,5 +1,12 @@
 package bench
 
+// PartMax bounds the abnormal cycles and the exceptions that a Part holds, each, and
+// PartBytes the Part as JSON: anybody may ask a server for one.
+const (
+	PartMax   = 10_000
+	PartBytes = 8 << 20
+)
+
 // Window is the measuring phase of a client that came by itself.
 type Window struct {
 	First        int64  `json:"first"`
@@ -16,14 +23,15 @@ type Part struct {
 	Messages int64       `json:"messages"` // sent with a newest index inside
 	Series   []Series    `json:"series"`
 	Figures  []Figure    `json:"figures"`
-	Abnormal []Release   `json:"abnormal"`
+	Abnormal []Release   `json:"abnormal"` // at most PartMax, then counted
 	LeftOut  int64       `json:"abnormal_left_out"`
 	Process  ProcessInfo `json:"process"`
 	Host     Host        `json:"host"`
 	Attained Attained    `json:"attained"`
 	Invalid  []string    `json:"invalid"`
+	Warnings []string    `json:"warnings,omitempty"`
 	// Exceptions are the indices that were not executed, sent in their own release and
-	// dropped nowhere; at most AbnormalMax, then counted.
+	// dropped nowhere; at most PartMax, then counted.
 	Exceptions        []Exception `json:"exceptions"`
 	ExceptionsLeftOut int64       `json:"exceptions_left_out"`
 }
@@ -35,6 +43,7 @@ type Exception struct {
 	Took       int64 `json:"took"` // X − S, ns; 0 when not executed
 	Sent       bool  `json:"sent"`
 	Waited     bool  `json:"waited"`
+	Before     int64 `json:"before"` // P − S, ns; 0 when not sent
 	Dropped    bool  `json:"dropped"`
 	DroppedOne bool  `json:"dropped_one"`
 }
@@ -44,4 +53,7 @@ func (e Exception) Apply(f *Facts) {
 	f.Executed, f.Sent, f.Waited = e.Executed, e.Sent, e.Waited
 	f.Dropped, f.DroppedOne = e.Dropped, e.DroppedOne
 	f.Done = f.Due + e.Took
+	if e.Before != 0 {
+		f.Before = f.Due + e.Before
+	}
 }

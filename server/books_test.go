@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/gopcua/opcua/ua"
@@ -16,8 +17,11 @@ func TestBooks(t *testing.T) {
 	var told string
 	p := newPlant(t, func(c *Config) {
 		c.Window = func(text string) error {
-			if text == "bad" {
+			switch text {
+			case "bad":
 				return errors.New("no window")
+			case "soon":
+				return fmt.Errorf("window: %w", ErrTooSoon)
 			}
 			told = text
 			return nil
@@ -44,6 +48,7 @@ func TestBooks(t *testing.T) {
 	same(t, "a window", write("w"), ua.StatusOK)
 	same(t, "told", told, "w")
 	same(t, "a refused one", write("bad"), ua.StatusBadOutOfRange)
+	same(t, "one too soon", write("soon"), ua.StatusBadTooManyOperations)
 	same(t, "a number", write(int32(1)), ua.StatusBadTypeMismatch)
 	same(t, "nothing yet", read("0:9").Status, ua.StatusBadIndexRangeNoData)
 	p.SetResult([]byte("0123456789abc"))

@@ -30,12 +30,16 @@ type Config struct {
 	Counters *Counters
 
 	// Window is told the text that a client writes to the node Window; an error refuses
-	// it. Called on a connection's goroutine. nil: the node is not writable.
+	// it: as BadTooManyOperations one that wraps ErrTooSoon, else as BadOutOfRange. Called
+	// on a connection's goroutine. nil: the node is not writable.
 	Window func(text string) error
 
 	Buffer int // negotiated chunk size in bytes; default 65535
 	Limits Limits
 }
+
+// ErrTooSoon says that a Window was written too soon after another.
+var ErrTooSoon = errors.New("too soon after the last one; write again later")
 
 // Limits bound what peers may make the server hold; 0 takes the default.
 type Limits struct {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"strconv"
 
 	"github.com/gopcua/opcua/id"
@@ -59,7 +60,10 @@ func (s *space) addBooks(obj *node, own func(string) *ua.NodeID, cfg *Config, m 
 		if !ok {
 			return ua.StatusBadTypeMismatch
 		}
-		if cfg.Window(text) != nil {
+		switch err := cfg.Window(text); {
+		case errors.Is(err, ErrTooSoon):
+			return ua.StatusBadTooManyOperations
+		case err != nil:
 			return ua.StatusBadOutOfRange
 		}
 		return ua.StatusOK

@@ -26,7 +26,7 @@ type Order struct {
 	First   int64         `json:"first,omitempty"`   // task
 	Periods int           `json:"periods,omitempty"` // floor
 	Bytes   int           `json:"bytes,omitempty"`   // floor
-	NS      int64         `json:"ns,omitempty"`      // calibrate: target
+	NS      int64         `json:"ns,omitempty"`      // calibrate, start of a server: target; 0 none
 	Window  *bench.Window `json:"window,omitempty"`  // window, client
 	Result  []byte        `json:"result,omitempty"`  // result, server
 }

@@ -33,6 +33,7 @@ type serve struct {
 	proc   *process
 	server *server.Server
 	task   *task
+	gate   *gate
 	cancel context.CancelFunc
 	served chan error
 }
@@ -67,14 +68,23 @@ func (s *serve) obey(o Order) (r Reply, last bool) {
 // start opens the port and runs the task: the server is part of the task from here on.
 func (s *serve) start(o Order) (Reply, error) {
 	s.plan = *o.Plan
+	s.proc = prepare(s.plan.Server, serverHeap, s.rtErr)
+	if o.NS > 0 { // before anybody can read the announcement
+		s.plan.Task.Target = time.Duration(o.NS)
+		n, err := calibrated(s.plan, s.plan.Server, s.rtErr)
+		if err != nil {
+			return Reply{}, err
+		}
+		s.plan.Task.Iterations = n
+	}
 	p := s.plan
-	s.proc = prepare(p.Server, serverHeap, s.rtErr)
 	u, err := url.Parse(p.OPCUA.Endpoint)
 	if err != nil {
 		return Reply{}, fmt.Errorf("endpoint %s: %w", p.OPCUA.Endpoint, err)
 	}
 	period := p.Period()
 	grid := bench.Grid{Origin: rt.Now()/period*period + period, Period: period}
+	s.gate = &gate{grid: grid}
 	text, err := json.Marshal(bench.Announcement{Plan: p, Grid: grid, Server: s.proc.info})
 	if err != nil {
 		return Reply{}, fmt.Errorf("the plan as JSON: %w", err)
@@ -95,26 +105,26 @@ func (s *serve) start(o Order) (Reply, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel, s.served = cancel, make(chan error, 1)
 	go func() { s.served <- s.server.Serve(ctx) }()
-	return Reply{Endpoint: s.server.Endpoint(), Grid: grid, Info: s.info()}, nil
+	return Reply{Endpoint: s.server.Endpoint(), Grid: grid, Count: p.Task.Iterations, Info: s.info()}, nil
 }
 
 // window passes on what a client asks for; the conductor keeps the books.
 func (s *serve) window(text string) error {
+	if len(text) > windowText {
+		return fmt.Errorf("window: %d bytes; write at most %d", len(text), windowText)
+	}
 	var w bench.Window
 	if err := json.Unmarshal([]byte(text), &w); err != nil {
 		return fmt.Errorf("window: %w", err)
 	}
-	if w.N < 0 || w.N > maxWindow || w.First < 0 {
-		return fmt.Errorf("window: first %d, n %d: out of range", w.First, w.N)
+	if err := s.gate.admit(w, rt.Now()); err != nil {
+		return err
 	}
 	if !w.Done {
 		s.server.SetResult(nil)
 	}
 	return s.ctl.Answer(Reply{Event: EventWindow, Window: &w})
 }
-
-// maxWindow bounds a phase that a client may ask for: second blocks take memory.
-const maxWindow = 1 << 26
 
 // serverImage is the process image of the task in the server: the subscription engine.
 type serverImage struct{ *server.Server }

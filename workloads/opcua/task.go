@@ -2,6 +2,7 @@ package opcua
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"time"
 
@@ -94,6 +95,33 @@ func (t *task) calibrate(target time.Duration, period time.Duration) (int64, err
 		}
 	}
 	return t.control.Iterations.Load(), nil
+}
+
+// calibrated is the iteration count whose calculation takes p.Task.Target on a thread with
+// the task's place and policy: before there is a task, for a server that announces the
+// count. cold.
+func calibrated(p bench.Plan, pr bench.Process, rtError string) (n int64, err error) {
+	prog, err := plc.NewProgram(p.Task.Workload)
+	if err != nil {
+		return 0, err
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // for good: the thread goes with the goroutine
+		var cfg plc.Config
+		if cfg, err = new(task).settle(p, pr, rtError, cfg); err != nil {
+			return
+		}
+		for _, c := range []any{cfg.Clock, cfg.Meter} {
+			if c, ok := c.(io.Closer); ok {
+				defer c.Close()
+			}
+		}
+		n, err = plc.Calibrate(prog, p.Task.Target, cfg.Clock)
+	}()
+	<-done
+	return n, err
 }
 
 // stop ends the task and waits for it.
