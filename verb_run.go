@@ -93,7 +93,7 @@ func runRun(ctx context.Context, profile string, given map[string]string, dry bo
 	if plan.Out == "" {
 		plan.Out = filepath.Join("results", time.Now().UTC().Format("20060102T150405Z"))
 	}
-	folder, err := run.Create(plan.Out, int64(plan.Duration) <= run.RecordsLimit)
+	folder, err := run.Create(plan.Out, run.Kept(plan))
 	if err != nil {
 		return err
 	}
@@ -129,12 +129,18 @@ func finish(folder *run.Folder, file bench.File, stdout io.Writer) error {
 
 // planOf reads profile and flags and resolves them on this machine.
 func planOf(profile string, given map[string]string) (bench.Config, bench.Plan, bench.Host, error) {
+	return planWith(profile, given, func(*bench.Config, *bench.Origins) {})
+}
+
+// planWith is planOf with what a verb says beyond the flags of the profile.
+func planWith(profile string, given map[string]string, say func(*bench.Config, *bench.Origins)) (bench.Config, bench.Plan, bench.Host, error) {
 	name, data, err := readProfile(profile)
 	if err != nil {
 		return bench.Config{}, bench.Plan{}, bench.Host{}, err
 	}
 	cfg, origins, err := bench.Decode(name, data)
 	errs := []error{err, bench.ApplyFlags(&cfg, &origins, given)}
+	say(&cfg, &origins)
 	if err := errors.Join(append(errs, bench.Validate(cfg, origins))...); err != nil {
 		return cfg, bench.Plan{}, bench.Host{}, err
 	}

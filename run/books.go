@@ -1,15 +1,20 @@
 package run
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 
 	"opcycle/bench"
 	"opcycle/record"
+	"opcycle/rt"
 	"opcycle/workloads/opcua"
 )
 
 // books are the server's side of a phase that a client asked for: the same collector as
-// in a run of our own, without a client's half. What leaves is bounded (bench.Part).
+// in a run of our own, without a client's half. What leaves is bounded (bench.Part), and so
+// is what they take: the window by the server process (opcua.gate), the series to those of
+// the server's side, the present for their end.
 //
 // NB: one owner, the drain loop of Serving.
 type books struct {
@@ -31,7 +36,14 @@ func serverSeries(host bench.PLCHost) []string {
 
 func newBooks(plan bench.Plan, grid bench.Grid, w bench.Window, before *opcua.Snapshot) *books {
 	phase := bench.Phase{Grid: grid, Task: grid, First: w.First, N: w.N, Ran: w.N}
-	b := &books{collect: newCollect(plan, phase, true), window: w, before: before}
+	b := &books{collect: &collect{tally: newTally("item", plan, phase, true), lastInput: -1, lastCPU: -1}, window: w, before: before}
+	for _, s := range seriesOf() {
+		p := phase
+		if !slices.Contains(serverSeries(plan.Task.Host), s[1]) {
+			p.N = 1 // asked for by thieves at the most
+		}
+		b.series[s[1]] = newMeasured(s[0], p)
+	}
 	b.join = newJoin(w.First-1, w.Subscription, plan.Task, b.take)
 	return b
 }
@@ -67,26 +79,33 @@ func (b *books) except(r *row, rel *record.Release, executed bool) {
 	took := rel.Done - rel.Due
 	slow := executed && (took > int64(b.plan.Task.ThiefAbove) || took > b.phase.Task.Period)
 	if !executed || slow {
-		b.keep(r, rel, executed, "", "") // the outcome is the client's to tell
+		if len(b.abnormal) < bench.PartMax {
+			b.keep(r, rel, executed, "", "") // the outcome is the client's to tell
+		} else {
+			b.collect.leftOut++
+		}
 	}
 	e := bench.Exception{K: r.k, Executed: executed, Sent: r.hasSent, Waited: r.hasSent && r.sent.Release > r.k+b.join.behind,
 		Dropped: r.dropped, DroppedOne: r.droppedOne}
 	if executed {
 		e.Took = took
 	}
+	if e.Sent {
+		e.Before = r.sent.Before - b.phase.Grid.Due(r.k)
+	}
 	if executed && e.Sent && !e.Waited && !e.Dropped && took <= int64(b.plan.Task.Deadline) {
 		return
 	}
-	if len(b.exceptions) == bench.AbnormalMax {
+	if len(b.exceptions) == bench.PartMax {
 		b.leftOut++
 		return
 	}
 	b.exceptions = append(b.exceptions, e)
 }
 
-// part closes the books at w.N indices.
+// part closes the books at w.N indices, or at the present one: nobody can ask for more.
 func (b *books) part(w bench.Window, h bench.Host, info bench.ProcessInfo, after *opcua.Snapshot, throttled bool) bench.Part {
-	b.phase.Ran = min(w.N, b.window.N)
+	b.phase.Ran = max(min(w.N, b.window.N, b.phase.Grid.Index(rt.Now())-b.phase.First), 0)
 	b.join.finish(max(b.join.newest, b.last()))
 	sums, list := b.thieves(pausesOf(after), nil, throttled)
 	p := bench.Part{Window: w, Executed: b.executed, Messages: b.sentMessages, Exceptions: b.exceptions, ExceptionsLeftOut: b.leftOut,
@@ -109,10 +128,45 @@ func (b *books) part(w bench.Window, h bench.Host, info bench.ProcessInfo, after
 		f.thieves(sums)
 		f.thread(b.collect)
 	}
-	f.process(bench.ProcessServer, b.before, after, b.sentMessages)
+	f.process(bench.ProcessServer, b.before, after, notifications(b.before, after)) // of all clients, as its time is
 	serverCounters(&f, b.before, after)
 	p.Figures = f.list
 	return p
+}
+
+// notifications are the messages that the server sent between two snapshots; 0 unknown.
+func notifications(before, after *opcua.Snapshot) int64 {
+	if before == nil || after == nil {
+		return 0
+	}
+	return after.Server["Notifications"] - before.Server["Notifications"]
+}
+
+// bounded is p as JSON of at most limit bytes. What has to go for that is counted or said:
+// the abnormal cycles first, then the second blocks, then the exceptions.
+func bounded(p bench.Part, limit int) ([]byte, error) {
+	for _, drop := range []func(){
+		func() {},
+		func() { p.LeftOut, p.Abnormal = p.LeftOut+int64(len(p.Abnormal)), nil },
+		func() {
+			p.Series = slices.Clone(p.Series)
+			for i := range p.Series {
+				p.Series[i].Blocks = nil
+			}
+			p.Warnings = append(p.Warnings, fmt.Sprintf("the seconds of the server's series are left out: they do not fit in %d bytes", limit))
+		},
+		func() { p.ExceptionsLeftOut, p.Exceptions = p.ExceptionsLeftOut+int64(len(p.Exceptions)), nil },
+	} {
+		drop()
+		text, err := json.Marshal(p)
+		if err != nil {
+			return nil, fmt.Errorf("the books as JSON: %w", err)
+		}
+		if len(text) <= limit {
+			return text, nil
+		}
+	}
+	return nil, fmt.Errorf("the books do not fit in %d bytes", limit)
 }
 
 // merge puts the server's part beside what the client measured.
@@ -130,6 +184,7 @@ func (s *session) merge(p bench.Part) {
 	})
 	s.file.Series = append(p.Series, s.file.Series...)
 	s.file.Invalid = append(s.file.Invalid, p.Invalid...)
+	s.file.Warnings = append(s.file.Warnings, p.Warnings...)
 	s.file.Abnormal = mergeAbnormal(p.Abnormal, s.file.Abnormal, decided)
 	s.file.AbnormalLeftOut += p.LeftOut
 	s.file.Processes = append([]bench.ProcessInfo{p.Process}, s.file.Processes...)

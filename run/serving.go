@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -16,8 +15,14 @@ type Serving struct {
 	Starter Starter
 	Plan    bench.Plan
 	Host    bench.Host
-	Ready   func(endpoint string, info bench.ProcessInfo) // called once, when it listens
+	// Ready is called once, when it listens; iterations is what the task runs with.
+	Ready func(endpoint string, iterations int64, info bench.ProcessInfo)
+	Warn  func(text string) // what a client that asked for books will not get; may be nil
 }
+
+// servingStop is how long the server may take to stop. It is the only child: with
+// killAfter and the rest it still ends within 2 s of an interrupt.
+const servingStop = 1200 * time.Millisecond
 
 // Served is what a server did until it was told to stop.
 type Served struct {
@@ -54,14 +59,21 @@ func (s Serving) Run(ctx context.Context) (Served, error) {
 	}
 	defer c.free()
 	defer c.kill() // no matter after an orderly stop
-	r, err := c.order(ctx, opcua.Order{Do: opcua.DoStart, Plan: &p}, orderLimit)
+	o := opcua.Order{Do: opcua.DoStart, Plan: &p}
+	if p.Task.Auto && p.Task.Host == bench.HostServer {
+		o.NS = int64(p.Task.Target)
+	}
+	r, err := c.order(ctx, o, orderLimit)
 	if err != nil {
 		return Served{}, fmt.Errorf("start the server: %w", err)
 	}
 	if lost := lacking(r.Info, p); len(lost) > 0 && p.RT == bench.RTRequire {
 		return Served{}, fmt.Errorf("rt require, and not had: %s; give the capability or the limit, or use --rt auto", lost[0])
 	}
-	s.Ready(r.Endpoint, *r.Info)
+	if o.NS > 0 {
+		s.Plan.Task.Iterations = r.Count
+	}
+	s.Ready(r.Endpoint, s.Plan.Task.Iterations, *r.Info)
 	w := &serving{Serving: s, server: c, grid: r.Grid, info: *r.Info}
 	err = w.loop(ctx)
 	return w.out, err
@@ -75,7 +87,7 @@ func (s *serving) loop(ctx context.Context) error {
 		s.drain()
 		select {
 		case <-ctx.Done():
-			last, err := s.server.stop()
+			last, err := s.server.stopWithin(servingStop)
 			s.drain()
 			if err == nil && last.Snapshot != nil {
 				s.out.Executed, s.out.Skipped = last.Snapshot.Executed, last.Snapshot.Skipped
@@ -84,9 +96,7 @@ func (s *serving) loop(ctx context.Context) error {
 		case err := <-s.server.events:
 			return err
 		case w := <-s.server.windows:
-			if err := s.window(w); err != nil {
-				return err
-			}
+			s.window(ctx, w)
 		case <-tick.C:
 		}
 	}
@@ -109,31 +119,53 @@ func (s *serving) drain() {
 }
 
 // window opens the books of a phase, or closes them and hands the part out. A client that
-// asks while another one's books are open takes them over: the last one counts.
-func (s *serving) window(w bench.Window) error {
-	r, err := s.server.order(context.Background(), opcua.Order{Do: opcua.DoSnapshot}, time.Second)
-	if err != nil {
-		return err
+// asks while another one's books are open takes them over: the last one counts. Nothing
+// that goes wrong here ends the server: what is not known is n/a.
+func (s *serving) window(ctx context.Context, w bench.Window) {
+	if w.Done && (s.books == nil || s.books.window.First != w.First) {
+		return // asked for by nobody we know: its reader waits in vain and says so
 	}
+	now, warning := s.snapshot(ctx)
+	s.drain()
 	if !w.Done {
-		s.drain()
-		s.books = newBooks(s.Plan, s.grid, w, r.Snapshot)
+		s.books = newBooks(s.Plan, s.grid, w, now)
 		for i := range s.recent {
 			s.books.join.server(&s.recent[i])
 		}
 		s.recent = s.recent[:0]
-		return nil
+		return
 	}
-	if s.books == nil || s.books.window.First != w.First {
-		return nil // asked for by nobody we know: its reader waits in vain and says so
-	}
-	s.drain()
-	part := s.books.part(w, s.Host, *r.Info, r.Snapshot, throttling(s.Host, s.Plan))
+	part := s.books.part(w, s.Host, s.info, now, throttling(s.Host, s.Plan))
 	s.books = nil
-	text, err := json.Marshal(part)
-	if err != nil {
-		return fmt.Errorf("the books as JSON: %w", err)
+	if warning != "" {
+		part.Warnings = append(part.Warnings, warning)
 	}
-	_, err = s.server.order(context.Background(), opcua.Order{Do: opcua.DoResult, Result: text}, orderLimit)
-	return err
+	text, err := bounded(part, bench.PartBytes)
+	if err == nil {
+		_, err = s.server.order(ctx, opcua.Order{Do: opcua.DoResult, Result: text}, orderLimit)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.warn("the books of a client were not handed out: " + err.Error())
+	}
+}
+
+// snapshot asks the server for its accounts and its threads; without an answer the
+// snapshot is nil, and the warning says so.
+func (s *serving) snapshot(ctx context.Context) (now *opcua.Snapshot, warning string) {
+	r, err := s.server.order(ctx, opcua.Order{Do: opcua.DoSnapshot}, time.Second)
+	if err != nil {
+		warning = "no snapshot of the server: " + err.Error()
+		s.warn(warning)
+		return nil, warning
+	}
+	if r.Info != nil {
+		s.info = *r.Info
+	}
+	return r.Snapshot, ""
+}
+
+func (s *serving) warn(text string) {
+	if s.Warn != nil {
+		s.Warn(text)
+	}
 }
