@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"path/filepath"
 	"time"
 
+	"opcycle/bench"
 	"opcycle/client"
 	"opcycle/rt"
 	"opcycle/run"
@@ -20,8 +23,9 @@ func measureVerb() *cobra.Command {
 		Use:   "measure opc.tcp://HOST:PORT",
 		Short: "run only the measuring client, against a server started by hand",
 		Long: `measure runs the pinned client against a server that "opcycle serve" runs, takes the task
-(cycle, host, items) from that server, and reports what the client's side can tell. What
-needs the server's own log is n/a.`,
+(cycle, host, program, items) from that server, and reports both sides: the server hands its
+books of the phase over. What needs every record of the server is n/a. With the task in the
+client ("opcycle serve --plc client") --iterations says what it calculates.`,
 		Example: `  opcycle serve                                    in one terminal
   opcycle measure opc.tcp://127.0.0.1:4840         in another`,
 		Args: cobra.ExactArgs(1),
@@ -36,11 +40,40 @@ needs the server's own log is n/a.`,
 	return cmd
 }
 
+// checkEndpoint holds the argument of measure to the rule of the profile's key.
+func checkEndpoint(endpoint string) error {
+	cfg := bench.Defaults()
+	cfg.OPCUA.Endpoint = endpoint
+	var o bench.Origins
+	u, err := url.Parse(endpoint)
+	if bench.Validate(cfg, o) != nil || err != nil || u.Port() == "0" {
+		return fmt.Errorf("measure: %q is no endpoint to connect to; write opc.tcp://host:port as opcycle serve prints it", endpoint)
+	}
+	return nil
+}
+
+// taskOf is the task that the server announced, with what this end says of it: when it
+// hosts the program, its thread's priority, and the iterations if they were given.
+func taskOf(announced, own bench.Task, given map[string]string) bench.Task {
+	t := announced
+	if t.Host != bench.HostClient {
+		return t
+	}
+	t.Priority = own.Priority
+	if _, ok := given["iterations"]; ok {
+		t.Iterations, t.Auto, t.Target = own.Iterations, own.Auto, own.Target
+	}
+	return t
+}
+
 func runMeasure(ctx context.Context, endpoint string, given map[string]string, stdout, stderr io.Writer) error {
 	for _, name := range []string{"interval", "items", "workload", "plc", "server-cpus", "priority"} {
 		if _, ok := given[name]; ok {
 			return fmt.Errorf("--%s is the server's to say; give it to opcycle serve", name)
 		}
+	}
+	if err := checkEndpoint(endpoint); err != nil {
+		return err
 	}
 	hello, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -49,6 +82,9 @@ func runMeasure(ctx context.Context, endpoint string, given map[string]string, s
 		return err
 	}
 	task := server.Plan.Task
+	if _, ok := given["iterations"]; ok && task.Host == bench.HostServer {
+		return errors.New("--iterations is the server's to say; give it to opcycle serve")
+	}
 	given["interval"], given["plc"], given["workload"] = task.Interval.String(), string(task.Host), task.Workload
 	given["items"] = fmt.Sprint(server.Plan.OPCUA.Items)
 	_, plan, h, err := planOf("single-node", given)
@@ -58,9 +94,9 @@ func runMeasure(ctx context.Context, endpoint string, given map[string]string, s
 	if plan.Out == "" {
 		plan.Out = filepath.Join("results", time.Now().UTC().Format("20060102T150405Z"))
 	}
-	plan.Task.Publish, plan.Task.Deadline = task.Publish, task.Deadline
+	plan.Task = taskOf(task, plan.Task, given)
 	plan.OPCUA.Endpoint, plan.Floor, plan.Server = endpoint, 0, server.Plan.Server
-	folder, err := run.Create(plan.Out, int64(plan.Duration) <= run.RecordsLimit)
+	folder, err := run.Create(plan.Out, run.Kept(plan))
 	if err != nil {
 		return err
 	}
@@ -68,7 +104,7 @@ func runMeasure(ctx context.Context, endpoint string, given map[string]string, s
 	if err != nil {
 		return err
 	}
-	if err := rt.SetAffinity(0, plan.Housekeeping.CPUs); err != nil {
+	if err := rt.SetProcessAffinity(plan.Housekeeping.CPUs); err != nil {
 		plan.Notes = append(plan.Notes, "the conductor could not leave the measured CPUs: "+err.Error())
 	}
 	bar := newProgress(stderr, plan.Duration)
