@@ -100,13 +100,22 @@ type Series struct {
 	sorted              []int64
 }
 
-// NewSeries returns an empty series with all its memory.
+// NewSeries returns an empty series with all its memory, every page of it touched: a first
+// touch later would be a page fault beside the measured processes, and under a hypervisor
+// that takes free pages back it stops the whole CPU for milliseconds.
 func NewSeries() *Series {
-	return &Series{
+	s := &Series{
 		pos:   hdrhistogram.New(1, histogramMax, histogramDigits),
 		neg:   hdrhistogram.New(1, histogramMax, histogramDigits),
-		exact: make([]Sample, 0, ExactSamples),
+		exact: make([]Sample, ExactSamples),
 	}
+	for i := range s.exact {
+		s.exact[i].K = -1
+	}
+	s.exact = s.exact[:0]
+	s.pos.Reset()
+	s.neg.Reset()
+	return s
 }
 
 // Add takes value v (ns) of grid index k. hot.

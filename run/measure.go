@@ -3,6 +3,8 @@ package run
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -18,6 +20,8 @@ func (s *session) measure() error {
 	wall, boot := rt.ReadWallOffset(), rt.SuspendedTime()
 	s.phase.N, s.phase.Ran, s.phase.WallOffset = s.Plan.Cycles, s.Plan.Cycles, wall.Offset
 	s.openBooks()
+	quiet := quietHeap()
+	defer quiet()
 	s.before = s.snapshots()
 	s.countersFrom, _ = host.Counters(s.Root) // a nil field says what is missing
 	s.begin()
@@ -38,6 +42,24 @@ func (s *session) measure() error {
 		return err
 	}
 	return s.floor()
+}
+
+// conductorHeap is the garbage that the conductor may make before its collector runs.
+const conductorHeap = 48 << 20
+
+// quietHeap makes the conductor's heap resident and keeps its collector off while less
+// than conductorHeap of garbage has come, until the returned function is called: what the
+// conductor faults in or sweeps, it does on a CPU that may be measured.
+func quietHeap() (restore func()) {
+	opcua.WarmHeap(conductorHeap)
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	percent := debug.SetGCPercent(-1)
+	limit := debug.SetMemoryLimit(int64(m.Sys))
+	return func() {
+		debug.SetMemoryLimit(limit)
+		debug.SetGCPercent(percent)
+	}
 }
 
 // openBooks makes the collectors of all clients.

@@ -11,6 +11,15 @@ import (
 // RecordsLimit is the longest measuring phase, ns, whose records are all kept.
 const RecordsLimit = int64(600e9)
 
+// Kept is the number of cycles whose records a run of plan keeps: all, or none of a phase
+// longer than RecordsLimit.
+func Kept(plan bench.Plan) int64 {
+	if int64(plan.Duration) > RecordsLimit {
+		return 0
+	}
+	return plan.Cycles
+}
+
 // recordWriter writes the records of the measuring phase as they are: 128 bytes each,
 // little endian: kind (uint32, bit 31 set for the client's), flags (uint32), grid index
 // and 14 words (int64) in the order of package record.

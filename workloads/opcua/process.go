@@ -22,9 +22,9 @@ const (
 	heapMargin = 32 << 20 // stacks, and what the runtime itself needs
 )
 
-// warmHeap makes n bytes of heap and touches them: chunk by chunk, then collected, so
+// WarmHeap makes n bytes of heap and touches them: chunk by chunk, then collected, so
 // that they are free and resident.
-func warmHeap(n int) {
+func WarmHeap(n int) {
 	const chunk = 1 << 20
 	keep := make([][]byte, 0, n/chunk)
 	for range n / chunk {
@@ -105,7 +105,7 @@ func prepare(p bench.Process, heap int, rtError string) *process {
 	} else {
 		pr.info.Locked = true
 	}
-	warmHeap(heap)
+	WarmHeap(heap)
 	if c, err := rt.HoldCPULatency("/dev/cpu_dma_latency", 0); err != nil {
 		pr.info.CState = "not held: " + err.Error()
 	} else {
