@@ -2,6 +2,7 @@ package judge
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"opcycle/bench"
@@ -40,8 +41,31 @@ func find(f *bench.File, object, series, statistic string) Found {
 	return Found{NA: notMeasured}
 }
 
+// objectsOf are the objects that have series.statistic, known or n/a, in the order of find:
+// the first is the one that an empty object means.
+func objectsOf(f *bench.File, series, statistic string) []string {
+	var out []string
+	add := func(object string) {
+		if !slices.Contains(out, object) {
+			out = append(out, object)
+		}
+	}
+	for i := range f.Figures {
+		if g := &f.Figures[i]; g.Series == series && g.Statistic == statistic {
+			add(g.Object)
+		}
+	}
+	for i := range f.Series {
+		if s := &f.Series[i]; s.Name == series && Statistic(s, statistic).NA != notMeasured {
+			add(s.Object)
+		}
+	}
+	return out
+}
+
 // Known is what a figure of f says. A count of packets of a run that reached no cycle is
-// unknown, whatever the figure holds: 0 missed of 0 is not "0 missed".
+// unknown, whatever the figure holds: 0 missed of 0 is not "0 missed". Nor is a cause of late
+// packets known where packets.late is not.
 func Known(f *bench.File, g *bench.Figure) Found {
 	switch {
 	case g.Unit == "text":
@@ -51,7 +75,24 @@ func Known(f *bench.File, g *bench.Figure) Found {
 	case f.Phase.Ran == 0 && counted(g):
 		return Found{Unit: g.Unit, NA: "no cycle was measured"}
 	}
+	if na := lateNA(f, g); na != "" {
+		return Found{Unit: g.Unit, NA: na}
+	}
 	return Found{Value: *g.Value, Unit: g.Unit, OK: true}
+}
+
+// lateNA is why a cause of late packets is n/a although its figure holds a number: the
+// object's packets.late is; else "".
+func lateNA(f *bench.File, g *bench.Figure) string {
+	if g.Series != "late" {
+		return ""
+	}
+	for i := range f.Figures {
+		if p := &f.Figures[i]; p.Object == g.Object && p.Series == "packets" && p.Statistic == "late" && p.Value == nil {
+			return reason(p.NA)
+		}
+	}
+	return ""
 }
 
 // counted tells the figures that count cycles.

@@ -11,23 +11,25 @@ import (
 // goal is the rate that a run without events is told the duration for.
 const goal = 1e-6
 
-// sentence is the line of the verdict: the events, of how many cycles, and the bound; of
-// an invalid or incomplete run only what was seen.
+// sentence is the line of the verdict: the events of all clients, of how many cycles, and the
+// bound; of an invalid or incomplete run only what was seen.
+//
+// NB: the bound is on the cycles of one client, any of them, and stands on the worst: clients
+// share a server, their cycles are no independent trials. It holds for all of them at once:
+// where the client with the highest rate is within its own bound, it is within the greatest.
 func sentence(f bench.File, v *Verdict) string {
-	expected := find(&f, "", "packets", "expected")
-	late, missed := find(&f, "", "packets", "late"), find(&f, "", "packets", "missed")
 	if !v.Valid || !v.Complete {
 		return withheld(&f, v)
 	}
-	if !expected.OK || !late.OK || !missed.OK {
+	e, ok := countEvents(&f)
+	if !ok {
 		return "nothing is shown: the counts of late and missed packets are n/a"
 	}
-	n, events := int64(expected.Value), int64(late.Value)+int64(missed.Value)
-	text := clean(&f, n)
-	if events > 0 {
-		text = eventful(f, n, events)
+	text := clean(&f, e)
+	if e.all > 0 {
+		text = eventful(f, e)
 	}
-	return text + broken(v) + stolen(f, v, events)
+	return text + broken(v) + stolen(f, v, e.all)
 }
 
 // broken names the failed budgets that the counts before it do not show.
@@ -41,7 +43,11 @@ func broken(v *Verdict) string {
 		if x.Found.Unit == "ns" {
 			measured = Span(time.Duration(x.Found.Value))
 		}
-		fmt.Fprintf(&b, "; over budget: %s is %s (%s)", strings.TrimSpace(strings.SplitN(x.Budget.Text, x.Budget.Op, 2)[0]), measured, x.Budget.Text)
+		name := strings.TrimSpace(strings.SplitN(x.Budget.Text, x.Budget.Op, 2)[0])
+		if x.Object != "" {
+			name += " of " + x.Object
+		}
+		fmt.Fprintf(&b, "; over budget: %s is %s (%s)", name, measured, x.Budget.Text)
 	}
 	return b.String()
 }
@@ -73,49 +79,69 @@ func withheld(f *bench.File, v *Verdict) string {
 		}
 		fmt.Fprintf(&b, "incomplete: ended after %s of %s cycles", Group(f.Phase.Ran), Group(f.Phase.N))
 	}
-	if on := find(f, "", "packets", "on_time"); on.OK && f.Phase.Ran > 0 {
-		fmt.Fprintf(&b, "; %s of %s on time, no claim beyond these", Group(int64(on.Value)), Group(f.Phase.Ran))
+	if on, ok := sum(f, "packets", "on_time"); ok && f.Phase.Ran > 0 {
+		fmt.Fprintf(&b, "; %s of %s on time, no claim beyond these", Group(on), of(f.Phase.Ran, len(Clients(f))))
 	}
 	return b.String()
 }
 
-func clean(f *bench.File, n int64) string {
-	p := UpperBound(0, n)
-	s := fmt.Sprintf("0 late or missed of %s in %s: at most %s cycles (95 %%, if cycles fail independently)",
-		Group(n), spanOf(f, n), oneIn(p))
+func clean(f *bench.File, e events) string {
+	p := UpperBound(0, e.expected)
+	s := fmt.Sprintf("0 late or missed of %s in %s: at most %s cycles%s (95 %%, if cycles fail independently)",
+		e.cycles(), spanOf(f, e.expected), oneIn(p), e.ofAny())
 	if p > goal {
 		s += fmt.Sprintf("; for 1 in a million run %s", Span(time.Duration(TrialsFor(goal)*f.Plan.Period())))
 	}
 	return s
 }
 
-func eventful(f bench.File, n, events int64) string {
+// ofAny says what the bound covers, when there are several clients.
+func (e events) ofAny() string {
+	if len(e.clients) < 2 {
+		return ""
+	}
+	return " of any client"
+}
+
+// spread says who had how many of the events, when there are several clients.
+func (e events) spread(f *bench.File) string {
+	switch {
+	case len(e.clients) < 2:
+		return ""
+	case e.even:
+		return fmt.Sprintf("; %s at each client", Group(e.most))
+	}
+	return fmt.Sprintf("; most at %s: %s", ClientName(f, e.worst), Group(e.most))
+}
+
+func eventful(f bench.File, e events) string {
+	n := e.expected
 	bursts, known := Bursts(f)
-	bound := fmt.Sprintf("at most %s cycles (95 %%, if cycles fail independently)", oneIn(UpperBound(events, n)))
+	bound := fmt.Sprintf("at most %s cycles%s (95 %%, if cycles fail independently)", oneIn(UpperBound(e.most, n)), e.ofAny())
 	in := ""
-	if known && bursts < events {
+	if known && bursts < e.all {
 		in = fmt.Sprintf(" in %s", plural(bursts, "burst"))
 		bound = fmt.Sprintf("at most %s cycles begins a burst (95 %%, if bursts are independent)", oneIn(UpperBound(bursts, n)))
 	}
-	return fmt.Sprintf("%s late or missed of %s in %s (%s%s): %s",
-		Group(events), Group(n), spanOf(&f, n), byCause(&f), in, bound)
+	return fmt.Sprintf("%s late or missed of %s in %s (%s%s%s): %s",
+		Group(e.all), e.cycles(), spanOf(&f, n), byCause(&f), in, e.spread(&f), bound)
 }
 
-// byCause lists the causes that occurred, most serious kind first: "3 skipped, 1 late by network".
+// byCause lists the causes that occurred at any client, most serious kind first: "3 skipped, 1 late by network".
 func byCause(f *bench.File) string {
 	var parts []string
 	for _, c := range bench.MissedCauses() {
-		if r := find(f, "", "missed", string(c)); r.OK && r.Value > 0 {
+		if n, ok := sum(f, "missed", string(c)); ok && n > 0 {
 			word := "missed by " + string(c)
 			if c == bench.SkippedRelease {
 				word = "skipped"
 			}
-			parts = append(parts, fmt.Sprintf("%s %s", Group(int64(r.Value)), word))
+			parts = append(parts, fmt.Sprintf("%s %s", Group(n), word))
 		}
 	}
 	for _, c := range bench.LateCauses() {
-		if r := find(f, "", "late", string(c)); r.OK && r.Value > 0 {
-			parts = append(parts, fmt.Sprintf("%s late by %s", Group(int64(r.Value)), c))
+		if n, ok := sum(f, "late", string(c)); ok && n > 0 {
+			parts = append(parts, fmt.Sprintf("%s late by %s", Group(n), c))
 		}
 	}
 	if len(parts) == 0 {

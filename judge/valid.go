@@ -11,20 +11,48 @@ import (
 // itself (metrics.md, "Validity"), and counts that contradict each other.
 func Reasons(f bench.File) []string { return append(slices.Clone(f.Invalid), counts(&f)...) }
 
-// counts asserts the identities of the packets: a report must never explain figures that
-// do not add up.
+// counts asserts the identities of the packets, of every client: a report must never explain
+// figures that do not add up.
 func counts(f *bench.File) []string {
-	get := func(series, statistic string) (int64, bool) {
-		r := find(f, "", series, statistic)
-		return int64(r.Value), r.OK
-	}
-	expected, ok := get("packets", "expected")
-	if !ok || expected == 0 {
+	clients := Clients(f)
+	if n := expectedOf(f, ""); n == 0 {
 		if len(f.Invalid) > 0 { // which says why
 			return nil
 		}
 		return []string{"no cycle was measured"}
 	}
+	var out []string
+	if told := len(clients); told < f.Plan.OPCUA.Clients {
+		out = append(out, fmt.Sprintf("only %d of %d clients have figures", told, f.Plan.OPCUA.Clients))
+	}
+	for _, o := range clients {
+		whose := ""
+		if len(clients) > 1 {
+			whose = ClientName(f, o) + ": "
+		}
+		if n, first := expectedOf(f, o), expectedOf(f, ""); n != first {
+			out = append(out, fmt.Sprintf("%sexpected %d cycles, client 1 %d", whose, n, first))
+			continue
+		}
+		for _, s := range identities(f, o) {
+			out = append(out, whose+s)
+		}
+	}
+	return out
+}
+
+// expectedOf is packets.expected of an object, 0 when it is not known.
+func expectedOf(f *bench.File, object string) int64 {
+	return int64(find(f, object, "packets", "expected").Value)
+}
+
+// identities are those that the packets of one client break.
+func identities(f *bench.File, object string) []string {
+	get := func(series, statistic string) (int64, bool) {
+		r := find(f, object, series, statistic)
+		return int64(r.Value), r.OK
+	}
+	expected := expectedOf(f, object)
 	var out []string
 	onTime, ok1 := get("packets", "on_time")
 	late, ok2 := get("packets", "late")

@@ -1,7 +1,7 @@
 package report
 
 import (
-	"slices"
+	"fmt"
 
 	"github.com/olekukonko/tablewriter/tw"
 
@@ -9,23 +9,23 @@ import (
 	"opcycle/judge"
 )
 
+// ofFirst says in a heading that what follows is client 1's, when there are several.
+func ofFirst(f *bench.File) string {
+	if n := len(judge.Clients(f)); n > 1 {
+		return fmt.Sprintf(", client 1 of %d", n)
+	}
+	return ""
+}
+
 // clients prints every client by itself, when there are several.
 func clients(p *printer, f *bench.File) {
-	var objects []string
-	for _, g := range f.Figures {
-		if g.Series == "packets" && g.Statistic == "expected" && !slices.Contains(objects, g.Object) {
-			objects = append(objects, g.Object)
-		}
-	}
+	objects := judge.Clients(f)
 	if len(objects) < 2 {
 		return
 	}
 	var body [][]string
-	for i, o := range objects {
-		line := []string{o}
-		if i == 0 {
-			line[0] = "client 1"
-		}
+	for _, o := range objects {
+		line := []string{judge.ClientName(f, o)}
 		for _, s := range []string{"on_time", "late", "missed"} {
 			v, unit, na, ok := judge.Lookup(*f, o, "packets", s)
 			line = append(line, found(judge.Found{Value: v, Unit: unit, NA: na, OK: ok}))

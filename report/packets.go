@@ -12,7 +12,7 @@ import (
 
 // packets prints what became of every expected cycle, with causes, and every counter.
 func packets(p *printer, f *bench.File) {
-	p.section("Packets")
+	p.section("Packets" + ofFirst(f))
 	get := func(series, statistic string) judge.Found {
 		v, unit, na, ok := judge.Lookup(*f, "", series, statistic)
 		return judge.Found{Value: v, Unit: unit, NA: na, OK: ok}
@@ -48,16 +48,18 @@ func packets(p *printer, f *bench.File) {
 // causesOf lists the causes that occurred, and those that are not known.
 func causesOf(f *bench.File, object, series string, causes []bench.Cause) string {
 	var parts []string
+	unknown := 0
 	for _, c := range causes {
 		v, _, na, ok := judge.Lookup(*f, object, series, string(c))
 		switch {
 		case !ok:
+			unknown++
 			parts = append(parts, fmt.Sprintf("%s n/a: %s", c, na))
 		case v > 0:
 			parts = append(parts, fmt.Sprintf("%s %s", c, judge.Group(int64(v))))
 		}
 	}
-	if len(parts) == len(causes) && strings.Contains(parts[0], "n/a: ") {
+	if unknown == len(causes) {
 		return "n/a"
 	}
 	return strings.Join(parts, ", ")

@@ -44,7 +44,7 @@ func floorRows() []row {
 
 // rows prints every series with its quantiles, then the floor and the ratios to it.
 func rows(p *printer, f *bench.File) {
-	p.section("In full (µs)")
+	p.section("In full (µs)" + ofFirst(f))
 	quantileTable(p, f, fullRows())
 	p.section("Floor of this machine (µs): two empty processes on the same CPUs, without spin")
 	quantileTable(p, f, floorRows())

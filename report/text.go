@@ -82,20 +82,28 @@ func budgets(p *printer, v *judge.Verdict) {
 		if b.Found.OK {
 			measured = figure(b.Found.Value, b.Found.Unit)
 		}
-		body = append(body, []string{b.Budget.Text, measured, margin, string(b.Outcome)})
+		body = append(body, []string{budgetOf(b), measured, margin, string(b.Outcome)})
 	}
 	p.table([]string{"budget", "measured", "margin", "outcome"}, map[int]tw.Align{3: tw.AlignLeft}, body)
 	said := map[string]bool{}
 	for _, b := range v.Budgets {
 		why := b.Why
 		if why != "" && v.Valid && v.Complete { // else one reason withholds all
-			why = b.Budget.Text + ": " + why
+			why = budgetOf(b) + ": " + why
 		}
 		if why != "" && !said[why] {
 			p.item("inconclusive: ", why)
 			said[why] = true
 		}
 	}
+}
+
+// budgetOf is a budget with the object whose figure decided it, where that is not plain.
+func budgetOf(b judge.Budgeted) string {
+	if b.Object == "" {
+		return b.Budget.Text
+	}
+	return fmt.Sprintf("%s (%s)", b.Budget.Text, b.Object)
 }
 
 // remarks end the report: what was given up, what to mind, and what to do next.

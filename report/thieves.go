@@ -50,7 +50,7 @@ func abnormal(p *printer, f *bench.File) {
 		return
 	}
 	shown := f.Abnormal[:min(len(f.Abnormal), abnormalShown)]
-	p.section(fmt.Sprintf("Abnormal cycles (%d of %s; all in run.json)", len(shown), judge.Group(whole)))
+	p.section(fmt.Sprintf("Abnormal cycles (%d of %s; all in run.json)", len(shown), judge.Group(whole)) + ofFirst(f))
 	if f.AbnormalLeftOut > 0 {
 		p.line("%s more are counted and not kept", judge.Group(f.AbnormalLeftOut))
 	}

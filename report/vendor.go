@@ -17,7 +17,7 @@ func vendor(p *printer, f *bench.File, refs []bench.Reference) {
 		if first.Suite != f.Suite {
 			continue
 		}
-		p.section(fmt.Sprintf("Beside the vendor (%s, %s)", first.Vendor, first.Product))
+		p.section(fmt.Sprintf("Beside the vendor (%s, %s)", first.Vendor, first.Product) + ofFirst(f))
 		var notes footnotes
 		body := vendorRows(f, group, &notes)
 		p.table([]string{"Row", "this run", "vendor", "difference"}, map[int]tw.Align{3: tw.AlignLeft}, body)
