@@ -88,7 +88,7 @@ func TestValidate(t *testing.T) {
 				"p.yaml:2: cyclictest: comes with the real-time suites, not in this version; set it to off\n" +
 				"p.yaml:3: tracing: comes with the real-time suites, not in this version; set it to off"},
 		{"budgets", "budgets:\n  - packets.late <= 0\n  - packets.lost <= 0\n", nil,
-			"p.yaml:3: budgets[1]: packets has no statistic \"lost\"; it is one of expected, on_time, late, late_run_max, missed, total, duplicate, reordered, partial, messages, keep_alives, values"},
+			"p.yaml:3: budgets[1]: packets has no statistic \"lost\"; it is one of expected, on_time, late, late_run_max, missed, total, duplicate, reordered, partial, messages, keep_alives, values, values_in_message_max, unstamped"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c, o, err := Decode("p.yaml", []byte(tt.yaml))

@@ -101,8 +101,7 @@ type Series struct {
 }
 
 // NewSeries returns an empty series with all its memory, every page of it touched: a first
-// touch later would be a page fault beside the measured processes, and under a hypervisor
-// that takes free pages back it stops the whole CPU for milliseconds.
+// touch later would be a page fault on a CPU that may be measured.
 func NewSeries() *Series {
 	s := &Series{
 		pos:   hdrhistogram.New(1, histogramMax, histogramDigits),

@@ -69,19 +69,28 @@ func (s *session) stopBoth() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		r, err := s.client.stop()
+		r, err := s.client.stopWithin(s.patience())
 		s.stopped(s.client, r, err)
 	}()
 	if s.server != nil {
 		select {
 		case <-done:
-		case <-time.After(300 * time.Millisecond):
+		case <-time.After(s.patience() / 2):
 		}
-		r, err := s.server.stop()
+		r, err := s.server.stopWithin(s.patience())
 		<-done
 		s.stopped(s.server, r, err)
 	}
 	<-done
+}
+
+// patience is how long a process may take to stop: after an interrupt everything has to be
+// done within 2 s.
+func (s *session) patience() time.Duration {
+	if s.ctx.Err() != nil {
+		return stopLimit / 2
+	}
+	return stopLimit
 }
 
 // stopped keeps what a process said at its end.
