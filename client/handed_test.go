@@ -3,12 +3,14 @@ package client
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/gopcua/opcua"
 	"github.com/gopcua/opcua/ua"
 	"github.com/gopcua/opcua/uacp"
 
 	"opcycle/bench"
+	"opcycle/record"
 )
 
 // asked is a context that notes at each question how many chunks had left.
@@ -92,7 +94,9 @@ func TestWritesHaveTheirInstantsInOrder(t *testing.T) {
 		t.Run(string(host), func(t *testing.T) {
 			clean(t)
 			p := newPlant(t, 1)
-			r := run(t, config(t, p.Endpoint(), host))
+			cfg := config(t, p.Endpoint(), host)
+			cfg.Interval = patience // no hand-over takes so long
+			r := run(t, cfg)
 			const n = 20
 			for k := int64(0); host == bench.HostClient && k < n; k++ {
 				eventually(t, "a free lane", func() bool { return len(r.writer.lanes) > 0 })
@@ -131,14 +135,86 @@ func TestAWriteThatIsAnsweredBeforeItIsAwaited(t *testing.T) {
 	r := run(t, config(t, p.Endpoint(), bench.HostClient))
 	ln := <-r.writer.lanes // as Write does
 	r.writer.wg.Add(1)
-	ln.start <- turn{7, 7, true}
+	ln.begin(turn{7, 7})
 	eventually(t, "the answer", func() bool { return r.Counts().Writes == 1 && len(r.writer.lanes) == writerLanes })
-	select {
-	case <-ln.handed:
-	default:
-		t.Error("the hand-over was taken back: the PLC thread would wait for ever")
+	if !ln.await() {
+		t.Error("the hand-over was taken back: the PLC thread would wait for a cycle, and put a second record")
 	}
 	if err := r.stopped(t); err != nil {
 		t.Error(err)
+	}
+}
+
+// stuck is a connection's context that holds a Write up before it is handed over, as a
+// socket does that takes no more.
+type stuck struct {
+	context.Context
+	free chan struct{}
+}
+
+func (c stuck) Done() <-chan struct{} {
+	<-c.free
+	return c.Context.Done()
+}
+
+// A Write that is not handed over within a cycle is given up: it has one record, and when
+// it ends at last it neither puts a second one nor answers for a later Write.
+func TestAWriteThatIsNotHandedOverIsGivenUp(t *testing.T) {
+	clean(t)
+	p := newPlant(t, 1)
+	r := run(t, config(t, p.Endpoint(), bench.HostClient))
+	eventually(t, "a value", func() bool { _, _, ok := r.Newest(); return ok }) // Run has its connection
+	whole := r.link.Load()
+	k := int64(0)
+	for round := range 2 { // of the second, a signal of the first would be taken
+		free := make(chan struct{})
+		r.link.Store(&link{opc: whole.opc, echo: whole.echo, ctx: stuck{whole.ctx, free}})
+		for i := range writerLanes + 1 { // the last finds no lane
+			wrote := make(chan bool, 1)
+			go func() { wrote <- r.Write(k, k) }()
+			select {
+			case ok := <-wrote:
+				if ok {
+					t.Errorf("round %d: Write %d was handed over", round, i)
+				}
+			case <-time.After(patience):
+				close(free)
+				t.Fatal("the PLC thread waits without limit")
+			}
+			k++
+		}
+		close(free)
+		eventually(t, "the lanes' ends", func() bool { return len(r.writer.lanes) == writerLanes })
+	}
+	r.link.Store(whole)
+	if err := r.stopped(t); err != nil {
+		t.Error(err)
+	}
+	if n := r.Counts(); n.Writes != k || n.Failed != k || int64(len(r.writes)) != k {
+		t.Errorf("%d records of %d Writes: %+v", len(r.writes), k, n)
+	}
+	for i, w := range r.writes {
+		if w.K != int64(i) || w.Flags != record.FlagFailed|record.FlagNoAck || w.Begin == 0 || w.Handed != 0 {
+			t.Errorf("record %d: %+v", i, w)
+		}
+	}
+}
+
+// A lane that handed over when the wait was just over has left its signal: the next turn
+// must not take it for its own.
+func TestASignalThatNobodyTookIsNotTheNextTurns(t *testing.T) {
+	clean(t)
+	w := &writer{lanes: make(chan *lane, writerLanes), interval: time.Millisecond, limit: time.NewTimer(time.Hour)}
+	ln := &lane{w: w, start: make(chan turn, 1), handed: make(chan struct{}, 1)} // nobody runs it
+	ln.begin(turn{1, 1})
+	<-ln.start
+	ln.tell()
+	ln.begin(turn{2, 2})
+	if ln.await() || ln.state.Load() != abandoned {
+		t.Error("the second turn was taken as handed over")
+	}
+	ln.tell()
+	if len(ln.handed) != 0 {
+		t.Error("a signal for a turn that was given up")
 	}
 }

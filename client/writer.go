@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"opcycle/bench"
 	"opcycle/record"
@@ -25,6 +26,9 @@ type writer struct {
 	lanes   chan *lane
 	wg      sync.WaitGroup
 
+	interval time.Duration // how long the PLC thread waits for a hand-over: one cycle
+	limit    *time.Timer   // of that wait; the PLC thread's
+
 	mu      sync.Mutex // guards ring and counters
 	ring    *record.Ring
 	writes  int64
@@ -36,8 +40,8 @@ type writer struct {
 type lane struct {
 	w      *writer
 	start  chan turn
-	handed chan struct{} // an awaited Write was handed over: one signal each, taken by the PLC thread
-	told   bool          // the signal of the present Write was given
+	handed chan struct{} // the hand-over of the present turn; Write empties it before the next
+	state  atomic.Int32  // of the present turn; who moves it from awaited puts its record
 	req    *ua.WriteRequest
 	value  *ua.DataValue
 	rec    record.Write
@@ -45,14 +49,20 @@ type lane struct {
 }
 
 // turn is one Write for a lane: value is the grid index that it carries, k the release
-// that it belongs to; awaited: the PLC thread waits for the hand-over.
-type turn struct {
-	k, value int64
-	awaited  bool
-}
+// that it belongs to.
+type turn struct{ k, value int64 }
+
+// The states of a lane's turn.
+const (
+	awaited   int32 = iota // the PLC thread waits for the hand-over
+	told                   // handed over or failed, or an echo: the lane puts the record
+	abandoned              // the PLC thread has waited for a cycle, and has put the record
+)
 
 func newWriter(c *Client, cfg Config) *writer {
-	w := &writer{c: c, ring: cfg.Writes, lanes: make(chan *lane, writerLanes)}
+	w := &writer{c: c, ring: cfg.Writes, lanes: make(chan *lane, writerLanes),
+		interval: cfg.Interval, limit: time.NewTimer(time.Hour)}
+	w.limit.Stop()
 	w.pending.Store(-1)
 	n := 1
 	if cfg.Host == bench.HostClient {
@@ -99,8 +109,9 @@ func (w *writer) kick() {
 	select {
 	case ln := <-w.lanes:
 		if k := w.pending.Swap(-1); k >= 0 {
-			w.wg.Add(1) // before the lane has it: idle must not miss it
-			ln.start <- turn{k: k, value: k}
+			w.wg.Add(1)          // before the lane has it: idle must not miss it
+			ln.state.Store(told) // by nobody awaited
+			ln.start <- turn{k, k}
 			return
 		}
 		w.lanes <- ln
@@ -110,19 +121,46 @@ func (w *writer) kick() {
 
 // Write hands the output of release k to the socket and returns; the answer is awaited
 // elsewhere. It carries value, the grid index that the release ran on: that is what the
-// server takes the loop time by. It waits for the hand-over, never for the answer. ok is
-// false when every lane still waits for an answer. warm.
+// server takes the loop time by. It waits for the hand-over, at most for one cycle, and
+// never for the answer. ok is false when it was not handed over in that time or every lane
+// is still busy: the Write counts as failed then. Every release has exactly one record.
+//
+// NB: one goroutine at a time. warm.
 func (c *Client) Write(k, value int64) (ok bool) {
-	w := c.writer
+	w, begin := c.writer, rt.Now()
 	select {
 	case ln := <-w.lanes:
 		w.wg.Add(1) // before the lane has it: idle must not miss it
-		ln.start <- turn{k, value, true}
-		<-ln.handed
-		return true
+		ln.begin(turn{k, value})
+		if ln.await() {
+			return true
+		}
 	default:
-		w.put(&record.Write{Flags: record.FlagFailed | record.FlagNoAck, K: k, Begin: rt.Now()})
-		return false
+	}
+	w.put(&record.Write{Flags: record.FlagFailed | record.FlagNoAck, K: k, Begin: begin})
+	return false
+}
+
+// begin gives the lane an awaited turn. The lane is at rest: nobody else signals now.
+func (ln *lane) begin(t turn) {
+	select {
+	case <-ln.handed: // of an earlier turn: it came when its wait was over
+	default:
+	}
+	ln.state.Store(awaited)
+	ln.start <- t
+}
+
+// await reports whether the turn was handed over, or has failed, within a cycle; if not
+// the turn is abandoned.
+func (ln *lane) await() bool {
+	ln.w.limit.Reset(ln.w.interval)
+	defer ln.w.limit.Stop()
+	select {
+	case <-ln.handed:
+		return true
+	case <-ln.w.limit.C:
+		return !ln.state.CompareAndSwap(awaited, abandoned)
 	}
 }
 
@@ -133,19 +171,21 @@ func (ln *lane) run() {
 		ln.tell()
 	})
 	for t := range ln.start {
-		ln.told = !t.awaited
-		ln.send(t.k, t.value)
-		ln.w.put(&ln.rec)
+		if ln.state.Load() != abandoned { // before it began: an old value is not sent late
+			ln.send(t.k, t.value)
+		}
 		ln.tell() // a failed Send never reached the hand-over
+		if ln.state.Load() == told {
+			ln.w.put(&ln.rec)
+		}
 		ln.w.lanes <- ln
 		ln.w.wg.Done()
 	}
 }
 
-// tell gives the one signal of an awaited Write.
+// tell gives the one signal of an awaited Write, unless nobody waits any more.
 func (ln *lane) tell() {
-	if !ln.told {
-		ln.told = true
+	if ln.state.CompareAndSwap(awaited, told) {
 		ln.handed <- struct{}{}
 	}
 }
