@@ -104,7 +104,8 @@ func (s *session) prepare() error {
 	if s.client, err = s.Starter.start(bench.ProcessClient, p.Client, p.RT, Rings{opcua.ClientRings, p.OPCUA.Clients - 1}); err != nil {
 		return err
 	}
-	c, err := s.client.order(s.ctx, opcua.Order{Do: opcua.DoStart, Plan: &p, Target: endpoint}, orderLimit)
+	limit := orderLimit + time.Duration(p.OPCUA.Clients)*time.Second
+	c, err := s.client.order(s.ctx, opcua.Order{Do: opcua.DoStart, Plan: &p, Target: endpoint}, limit)
 	if err != nil {
 		return fmt.Errorf("start the client: %w", err)
 	}

@@ -144,9 +144,7 @@ func (m *measure) dial(endpoint string, i int) (*client.Client, error) {
 	if i > 0 {
 		cfg.Arrivals, cfg.Writes = m.rings[ClientRings+i-1], nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), m.plan.OPCUA.Reconnect)
-	defer cancel()
-	return client.Dial(ctx, cfg)
+	return client.Dial(context.Background(), cfg)
 }
 
 func (m *measure) info() *bench.ProcessInfo {
