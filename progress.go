@@ -24,7 +24,7 @@ type progress struct {
 // steps is the resolution of the bar.
 const steps = 1000
 
-func newProgress(w io.Writer, _ time.Duration) *progress {
+func newProgress(w io.Writer) *progress {
 	p := &progress{w: w}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.bar = progressbar.NewOptions(steps, progressbar.OptionSetWriter(w), progressbar.OptionThrottle(200*time.Millisecond),

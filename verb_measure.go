@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"path/filepath"
 	"time"
 
 	"opcycle/bench"
 	"opcycle/client"
-	"opcycle/rt"
 	"opcycle/run"
 
 	"github.com/spf13/cobra"
@@ -91,30 +89,7 @@ func runMeasure(ctx context.Context, endpoint string, given map[string]string, s
 	if err != nil {
 		return err
 	}
-	if plan.Out == "" {
-		plan.Out = filepath.Join("results", time.Now().UTC().Format("20060102T150405Z"))
-	}
 	plan.Task = taskOf(task, plan.Task, given)
 	plan.OPCUA.Endpoint, plan.Floor, plan.Server = endpoint, 0, server.Plan.Server
-	folder, err := run.Create(plan.Out, run.Kept(plan))
-	if err != nil {
-		return err
-	}
-	start, err := starter()
-	if err != nil {
-		return err
-	}
-	if err := rt.SetProcessAffinity(plan.Housekeeping.CPUs); err != nil {
-		plan.Notes = append(plan.Notes, "the conductor could not leave the measured CPUs: "+err.Error())
-	}
-	bar := newProgress(stderr, plan.Duration)
-	file, err := run.OPCUA{Starter: start, Plan: plan, Host: h, Root: "/", Progress: bar.show, Records: folder.Records(),
-		Remote: &run.Remote{Endpoint: endpoint, Announcement: server}}.Run(ctx)
-	bar.end()
-	if err != nil {
-		folder.Discard()
-		return err
-	}
-	file.Tool = tool()
-	return finish(folder, file, stdout)
+	return conduct(ctx, run.OPCUA{Plan: plan, Host: h, Remote: &run.Remote{Endpoint: endpoint, Announcement: server}}, stdout, stderr)
 }

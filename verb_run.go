@@ -90,22 +90,28 @@ func runRun(ctx context.Context, profile string, given map[string]string, dry bo
 		}
 		return err
 	}
-	if plan.Out == "" {
-		plan.Out = filepath.Join("results", time.Now().UTC().Format("20060102T150405Z"))
+	return conduct(ctx, run.OPCUA{Plan: plan, Host: h}, stdout, stderr)
+}
+
+// conduct runs o to its end, shows where it is, saves the result and reports it.
+func conduct(ctx context.Context, o run.OPCUA, stdout, stderr io.Writer) error {
+	if o.Plan.Out == "" {
+		o.Plan.Out = filepath.Join("results", time.Now().UTC().Format("20060102T150405Z"))
 	}
-	folder, err := run.Create(plan.Out, run.Kept(plan))
+	folder, err := run.Create(o.Plan.Out, run.Kept(o.Plan))
 	if err != nil {
 		return err
 	}
-	start, err := starter()
-	if err != nil {
+	if o.Starter, err = starter(); err != nil {
+		folder.Discard()
 		return err
 	}
-	if err := rt.SetProcessAffinity(plan.Housekeeping.CPUs); err != nil {
-		plan.Notes = append(plan.Notes, "the conductor could not leave the measured CPUs: "+err.Error())
+	if err := rt.SetProcessAffinity(o.Plan.Housekeeping.CPUs); err != nil {
+		o.Plan.Notes = append(o.Plan.Notes, "the conductor could not leave the measured CPUs: "+err.Error())
 	}
-	bar := newProgress(stderr, plan.Duration)
-	file, err := run.OPCUA{Starter: start, Plan: plan, Host: h, Root: "/", Progress: bar.show, Records: folder.Records()}.Run(ctx)
+	bar := newProgress(stderr)
+	o.Root, o.Progress, o.Records = "/", bar.show, folder.Records()
+	file, err := o.Run(ctx)
 	bar.end()
 	if err != nil {
 		folder.Discard()
