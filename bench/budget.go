@@ -11,7 +11,7 @@ import (
 // Budget is one requirement on a figure, in the names of metrics.md:
 // "[object/]series.statistic op limit".
 type Budget struct {
-	Object    string // empty: the task, or every object that has the series
+	Object    string // empty: every object that has the series
 	Series    string
 	Statistic string
 	Op        string  // <= < >= > ==
