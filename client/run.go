@@ -18,10 +18,12 @@ func (c *Client) Run(ctx context.Context) error {
 	defer c.pump.flush()
 	for {
 		err := c.runLink(ctx, c.link.Load())
+		if err != nil { // a loss just before the end is one, too
+			c.pump.lost(rt.Now())
+		}
 		if ctx.Err() != nil {
 			return nil
 		}
-		c.pump.lost(rt.Now())
 		l, again := c.redial(ctx)
 		if again != nil {
 			if ctx.Err() != nil {

@@ -119,7 +119,7 @@ func (s *Server) Serve(ctx context.Context) error {
 func (s *Server) admit(conn *net.TCPConn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || len(s.connections) >= s.cfg.Limits.Channels && !s.evict() {
+	if s.closed || !s.room() {
 		conn.Close()
 		return
 	}
@@ -129,6 +129,29 @@ func (s *Server) admit(conn *net.TCPConn) {
 	s.counters.ConnectionsEver.Add(1)
 	s.running.Add(1)
 	go c.run()
+}
+
+// room makes sure that one more connection fits. Ended ones that still wait for the PLC
+// thread or for housekeeping take no place of a living one, up to as many again: a client
+// that comes and goes quickly would be refused for its own past. mu is held.
+func (s *Server) room() bool {
+	most := s.cfg.Limits.Channels
+	if len(s.connections) < most {
+		return true
+	}
+	living := 0
+	for c := range s.connections {
+		switch {
+		case !c.inbox.gone.Load():
+			living++
+		case c.inbox.empty():
+			s.drop(c)
+		}
+	}
+	if len(s.connections) >= 2*most {
+		return false
+	}
+	return living < most || s.evict()
 }
 
 // evict ends the oldest connection without a session. mu is held.
