@@ -6,8 +6,8 @@ import (
 )
 
 // TestEndedConnectionsTakeNoPlace: Part 4, 5.6.2.1. A connection that ended, but whose
-// inbox the PLC thread has not emptied, does not count against the limit of channels; as
-// many again are the most that may wait so.
+// inbox the PLC thread has not emptied, does not count against the limit of channels; twice
+// as many are the most that may wait so.
 func TestEndedConnectionsTakeNoPlace(t *testing.T) {
 	const most = 4
 	for _, tc := range []struct {
@@ -15,7 +15,7 @@ func TestEndedConnectionsTakeNoPlace(t *testing.T) {
 		room                   bool
 	}{
 		{3, 0, 0, true}, {4, 0, 0, false}, {0, 4, 0, true}, {3, 4, 0, true}, {4, 3, 0, false},
-		{4, 0, 4, false}, {3, 0, 5, true}, {0, 8, 0, false}, {1, 6, 9, true},
+		{4, 0, 4, false}, {3, 0, 5, true}, {0, 8, 0, false}, {0, 7, 0, true}, {1, 6, 9, true},
 	} {
 		t.Run(fmt.Sprintf("%d living, %d waiting, %d empty", tc.living, tc.waiting, tc.empty), func(t *testing.T) {
 			b := newBare(t, 1, 1)

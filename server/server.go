@@ -132,26 +132,27 @@ func (s *Server) admit(conn *net.TCPConn) {
 }
 
 // room makes sure that one more connection fits. Ended ones that still wait for the PLC
-// thread or for housekeeping take no place of a living one, up to as many again: a client
+// thread or for housekeeping take no place of a living one, up to twice as many: a client
 // that comes and goes quickly would be refused for its own past. mu is held.
 func (s *Server) room() bool {
 	most := s.cfg.Limits.Channels
 	if len(s.connections) < most {
 		return true
 	}
-	living := 0
+	living, waiting := 0, 0
 	for c := range s.connections {
 		switch {
 		case !c.inbox.gone.Load():
-			living++
+			if !c.evicted { // an evicted one is on its way out
+				living++
+			}
 		case c.inbox.empty():
 			s.drop(c)
+		default:
+			waiting++
 		}
 	}
-	if len(s.connections) >= 2*most {
-		return false
-	}
-	return living < most || s.evict()
+	return waiting < 2*most && (living < most || s.evict())
 }
 
 // evict ends the oldest connection without a session. mu is held.
