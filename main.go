@@ -66,6 +66,9 @@ invalid, interrupted).`,
 		SilenceUsage:  true,
 		Version:       version(),
 	}
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fmt.Errorf("%w; %s --help lists the flags", err, c.CommandPath())
+	})
 	root.AddCommand(runVerb(), reportVerb(), referencesVerb(), serveVerb(), measureVerb(), processVerb())
 	return root
 }
