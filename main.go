@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"syscall"
 
@@ -27,7 +28,12 @@ type verdict struct{ code int }
 
 func (v verdict) Error() string { return fmt.Sprintf("exit %d", v.code) }
 
-func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == probeName {
+		runtime.LockOSThread() // a probe measures on its main thread (suites.md, R3), which main starts on
+	}
+	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
+}
 
 // execute runs one command line and returns its exit code.
 func execute(args []string, stdout, stderr io.Writer) int {
@@ -69,7 +75,7 @@ invalid, interrupted).`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w; %s --help lists the flags", err, c.CommandPath())
 	})
-	root.AddCommand(runVerb(), reportVerb(), referencesVerb(), serveVerb(), measureVerb(), processVerb())
+	root.AddCommand(runVerb(), reportVerb(), referencesVerb(), serveVerb(), measureVerb(), suiteVerb(), processVerb(), probeVerb())
 	return root
 }
 

@@ -15,7 +15,7 @@ import (
 // listed here is refused.
 func mayImport() map[string][]string {
 	all := []string{"bench", "record", "rt", "host", "wire", "plc", "server", "client", "run", "judge", "report", "configs",
-		"workloads/opcua"}
+		"imports", "workloads", "workloads/opcua"}
 	return map[string][]string{
 		"record":          nil,
 		"rt":              nil,
@@ -26,7 +26,17 @@ func mayImport() map[string][]string {
 		"client":          {"bench", "record", "rt"},
 		"server":          {"bench", "record", "rt", "wire"},
 		"workloads/opcua": {"bench", "record", "rt", "plc", "server", "client"},
-		"run":             {"bench", "record", "rt", "host", "wire", "plc", "server", "client", "workloads/opcua"},
+		"run":             {"bench", "record", "rt", "host", "wire", "plc", "server", "client", "workloads", "workloads/opcua", "workloads/stress"},
+		"imports":         {"bench", "record"},
+
+		// The list of suites, and the suites. A suite may read another program's result.
+		"workloads":             {"bench", "rt", "workloads/cyclictest", "workloads/caterpillar", "workloads/oslat", "workloads/lmbench", "workloads/sel4bench"},
+		"workloads/cyclictest":  {"bench", "record", "rt", "imports"},
+		"workloads/caterpillar": {"bench", "record", "rt"},
+		"workloads/oslat":       {"bench", "record", "rt"},
+		"workloads/lmbench":     {"bench", "record", "rt", "imports"},
+		"workloads/sel4bench":   {"bench", "record", "rt"},
+		"workloads/stress":      {"bench", "record", "rt", "imports"},
 		"judge":           {"bench", "record"},
 		"report":          {"bench", "record", "judge"},
 		"configs":         {"bench"},

@@ -10,18 +10,22 @@ const Schema = 1
 type File struct {
 	Schema   int       `json:"schema"`
 	Tool     Tool      `json:"tool"`
-	Suite    string    `json:"suite"` // "opcua"
+	Suite    string    `json:"suite"` // "opcua", another suite, "campaign" or "import"
 	Started  time.Time `json:"started"`
 	Ended    time.Time `json:"ended"`
 	Complete bool      `json:"complete"` // false: ended before the plan's end
 	Invalid  []string  `json:"invalid"`  // reasons; empty = valid
 	Warnings []string  `json:"warnings"`
 
-	Plan      Plan          `json:"plan"`
+	Plan      Plan          `json:"plan,omitzero"` // zero, like Phase and Attained, where no OPC UA was measured
 	Host      Host          `json:"host"`
 	Processes []ProcessInfo `json:"processes"`
-	Phase     Phase         `json:"phase"`
-	Attained  Attained      `json:"attained"` // what the peer made of our requests
+	Phase     Phase         `json:"phase,omitzero"`
+	Attained  Attained      `json:"attained,omitzero"` // what the peer made of our requests
+
+	// Suites are what other suites measured: all there is in a file of "suite NAME" or of
+	// a campaign, and what ran beside in a file of "run".
+	Suites []SuiteResult `json:"suites,omitempty"`
 
 	Figures  []Figure  `json:"figures"` // scalars, in the order of metrics.md
 	Series   []Series  `json:"series"`

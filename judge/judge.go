@@ -30,6 +30,9 @@ func (v Verdict) ExitCode() int {
 
 // Judge decides what f shows. cold.
 func Judge(f bench.File) Verdict {
+	if f.Suite != bench.SuiteOPCUA {
+		return suites(&f)
+	}
 	v := Verdict{Reasons: Reasons(f), Complete: f.Complete, Budgets: budgets(&f), Outcome: Pass}
 	v.Valid = len(v.Reasons) == 0
 	switch {
@@ -38,13 +41,18 @@ func Judge(f bench.File) Verdict {
 	case !v.Complete:
 		v.withhold("the run is incomplete")
 	}
+	v.worst()
+	v.Text = sentence(f, &v)
+	return v
+}
+
+// worst takes the outcome of the budgets into the run's.
+func (v *Verdict) worst() {
 	for _, b := range v.Budgets {
 		if b.Outcome == Fail || b.Outcome == Inconclusive && v.Outcome == Pass {
 			v.Outcome = b.Outcome
 		}
 	}
-	v.Text = sentence(f, &v)
-	return v
 }
 
 // withhold lets no budget be decided; the measured figures stay.

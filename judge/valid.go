@@ -9,7 +9,12 @@ import (
 
 // Reasons lists why the run is invalid, empty for a valid one: what the run recorded of
 // itself (metrics.md, "Validity"), and counts that contradict each other.
-func Reasons(f bench.File) []string { return append(slices.Clone(f.Invalid), counts(&f)...) }
+func Reasons(f bench.File) []string {
+	if f.Suite != bench.SuiteOPCUA {
+		return suiteReasons(&f)
+	}
+	return append(slices.Clone(f.Invalid), counts(&f)...)
+}
 
 // counts asserts the identities of the packets, of every client: a report must never explain
 // figures that do not add up.

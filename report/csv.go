@@ -20,23 +20,32 @@ func CSV(w io.Writer, f bench.File) error {
 		valid = "1"
 	}
 	rows = append(rows, []string{f.Suite, "", "run", "valid", valid, "1"})
-	for _, g := range f.Figures {
-		if g.Series == "run" && g.Statistic == "valid" {
-			continue
-		}
-		value := g.Text
-		if g.Unit != "text" {
-			value = number(judge.Known(&f, &g))
-		}
-		rows = append(rows, []string{g.Suite, g.Object, g.Series, g.Statistic, value, g.Unit})
-	}
+	rows = append(rows, figureRows(&f, f.Figures)...)
 	for i := range f.Series {
 		rows = append(rows, seriesRows(&f.Series[i])...)
+	}
+	for i := range f.Suites {
+		rows = append(rows, suiteRows(&f, &f.Suites[i])...)
 	}
 	if err := out.WriteAll(rows); err != nil {
 		return fmt.Errorf("write CSV: %w", err)
 	}
 	return nil
+}
+
+func figureRows(f *bench.File, figures []bench.Figure) [][]string {
+	var rows [][]string
+	for _, g := range figures {
+		if g.Series == "run" && g.Statistic == "valid" {
+			continue
+		}
+		value := g.Text
+		if g.Unit != "text" {
+			value = number(judge.Known(f, &g))
+		}
+		rows = append(rows, []string{g.Suite, g.Object, g.Series, g.Statistic, value, g.Unit})
+	}
+	return rows
 }
 
 func seriesRows(s *bench.Series) [][]string {

@@ -17,6 +17,10 @@ import (
 // and where the result lies. v must be judge.Judge(f).
 func Text(w io.Writer, f bench.File, v judge.Verdict, refs []bench.Reference) error {
 	p := &printer{w: w}
+	if f.Suite != bench.SuiteOPCUA {
+		suiteText(p, &f, &v, refs)
+		return p.err
+	}
 	p.line("%s: %s", v.Outcome, v.Text) // one line, however long: scripts read it
 	validity(p, &f, &v)
 	budgets(p, &v)
@@ -28,6 +32,7 @@ func Text(w io.Writer, f bench.File, v judge.Verdict, refs []bench.Reference) er
 	abnormal(p, &f)
 	processes(p, &f)
 	others(p, &f)
+	suites(p, &f, refs)
 	remarks(p, &f)
 	return p.err
 }
@@ -71,6 +76,9 @@ func iterations(f *bench.File) int64 {
 }
 
 func budgets(p *printer, v *judge.Verdict) {
+	if len(v.Budgets) == 0 {
+		return
+	}
 	p.section("Budgets")
 	var body [][]string
 	for _, b := range v.Budgets {

@@ -27,3 +27,11 @@ func Kill(p *os.Process) {
 	_ = p.Signal(syscall.SIGCONT) // it may be gone already
 	_ = p.Kill()
 }
+
+// KillGroup ends at once the process group that p leads (OwnGroup): p and what it has
+// started, stopped ones too. Cold.
+func KillGroup(p *os.Process) {
+	if syscall.Kill(-p.Pid, syscall.SIGKILL) != nil { // p may not have reached its group yet, or be gone
+		_ = p.Kill()
+	}
+}

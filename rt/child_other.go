@@ -15,3 +15,6 @@ func OwnGroup() *syscall.SysProcAttr { return nil }
 
 // Kill ends a process at once.
 func Kill(p *os.Process) { _ = p.Kill() }
+
+// KillGroup ends p alone outside Linux.
+func KillGroup(p *os.Process) { _ = p.Kill() }

@@ -50,6 +50,9 @@ func Gettid() int { return -1 }
 // Threads fails outside Linux.
 func Threads() ([]int, error) { return nil, unsupported("list threads") }
 
+// ThreadsOf fails outside Linux.
+func ThreadsOf(int) ([]int, error) { return nil, unsupported("list threads") }
+
 // Exec fails outside Linux.
 func Exec(string, []string, []string, Attr, time.Duration) error { return unsupported("exec") }
 

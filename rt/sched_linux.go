@@ -154,16 +154,23 @@ func Gettid() int { return unix.Gettid() }
 // Cold.
 //
 // https://man7.org/linux/man-pages/man5/proc_pid_task.5.html
-func Threads() ([]int, error) {
-	entries, err := os.ReadDir("/proc/self/task")
+func Threads() ([]int, error) { return threads("self") }
+
+// ThreadsOf is the numbers of the threads of process pid at the moment of reading,
+// ascending. Cold.
+func ThreadsOf(pid int) ([]int, error) { return threads(strconv.Itoa(pid)) }
+
+func threads(process string) ([]int, error) {
+	dir := "/proc/" + process + "/task"
+	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("list the threads of this process: %w", err)
+		return nil, fmt.Errorf("list threads: %w", err)
 	}
 	tids := make([]int, 0, len(entries))
 	for _, e := range entries {
 		tid, err := strconv.Atoi(e.Name())
 		if err != nil {
-			return nil, fmt.Errorf("list the threads of this process: /proc/self/task/%s: %w", e.Name(), err)
+			return nil, fmt.Errorf("list threads: %s/%s: %w", dir, e.Name(), err)
 		}
 		tids = append(tids, tid)
 	}

@@ -1,0 +1,173 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"opcycle/bench"
+	"opcycle/judge"
+)
+
+// suiteWriters are the tables of the suites by name. A writer gets every result of its
+// suite in the file, in order, since runs of one suite stand below or beside each other.
+func suiteWriters() map[string]func(p *printer, results []*bench.SuiteResult, refs []bench.Reference) {
+	return map[string]func(p *printer, results []*bench.SuiteResult, refs []bench.Reference){}
+}
+
+// suiteText is the report of a file without an OPC UA run.
+func suiteText(p *printer, f *bench.File, v *judge.Verdict, refs []bench.Reference) {
+	p.line("%s: %s", v.Outcome, v.Text)
+	for _, r := range v.Reasons {
+		p.item("  - ", r)
+	}
+	budgets(p, v)
+	suites(p, f, refs)
+	suiteHost(p, &f.Host)
+	if len(f.Warnings) > 0 {
+		p.section("Warnings")
+		for _, s := range f.Warnings {
+			p.item("  - ", s)
+		}
+	}
+	p.line("")
+	if !f.Started.IsZero() {
+		p.item("Measured: ", fmt.Sprintf("%s, %s %s (%s)", f.Started.UTC().Format(time.RFC3339), f.Tool.Name, orNA(f.Tool.Version), orNA(f.Tool.Go)))
+	}
+}
+
+// suites prints every suite of the file, those of one name together.
+func suites(p *printer, f *bench.File, refs []bench.Reference) {
+	var names []string
+	of := map[string][]*bench.SuiteResult{}
+	for i := range f.Suites {
+		r := &f.Suites[i]
+		if of[r.Suite] == nil {
+			names = append(names, r.Suite)
+		}
+		of[r.Suite] = append(of[r.Suite], r)
+	}
+	for _, name := range names {
+		if write := suiteWriters()[name]; write != nil {
+			write(p, of[name], refs)
+		} else {
+			for _, r := range of[name] {
+				p.section(judge.Title(r))
+				suiteFigures(p, r)
+			}
+		}
+		for _, r := range of[name] {
+			suiteRemarks(p, r)
+		}
+	}
+}
+
+// suiteFigures is the table of a suite that has none of its own.
+func suiteFigures(p *printer, r *bench.SuiteResult) {
+	var body [][]string
+	for i := range r.Figures {
+		g := &r.Figures[i]
+		value := g.Text
+		switch {
+		case g.Value != nil:
+			value = figure(*g.Value, g.Unit)
+		case g.NA != "":
+			value = "n/a: " + g.NA
+		}
+		body = append(body, []string{g.Object, g.Series, g.Statistic, value})
+	}
+	p.table([]string{"object", "series", "statistic", "value"}, nil, body)
+}
+
+// suiteRemarks says what surrounded one result and what it lacks.
+func suiteRemarks(p *printer, r *bench.SuiteResult) {
+	title := judge.Title(r)
+	if r.Role == bench.RoleBeside {
+		p.item("", title+" ran beside the measured suite and is noise to it.")
+	}
+	if !r.Complete {
+		p.item("", title+" ended before its plan's end.")
+	}
+	if r.Resumed > 0 {
+		p.item("", fmt.Sprintf("%s was resumed %d time(s) from a checkpoint.", title, r.Resumed))
+	}
+	for _, s := range r.Noise {
+		p.item(title+": noise: ", s)
+	}
+	if r.CAT != nil {
+		suiteCAT(p, title, r.CAT)
+	}
+	for _, a := range r.Absent {
+		p.item(title+": not had: ", a.What+": "+a.Why)
+	}
+	for _, s := range r.Invalid {
+		p.item(title+": invalid: ", s)
+	}
+	for _, s := range r.Warnings {
+		p.item(title+": mind: ", s)
+	}
+	for _, s := range r.Files {
+		p.item(title+": file: ", s)
+	}
+}
+
+func suiteCAT(p *printer, title string, c *bench.CAT) {
+	if !c.Applied {
+		p.item(title+": ", "CAT not applied: "+c.Why)
+		return
+	}
+	for _, g := range c.Groups {
+		p.item(title+": with CAT: ", g)
+	}
+}
+
+func suiteHost(p *printer, h *bench.Host) {
+	p.section("Machine")
+	p.item("", fmt.Sprintf("%s; %s, %d CPUs; kernel %s, %s", orNA(h.OS), orNA(h.CPUModel), len(h.CPUs), orNA(h.Kernel), orNA(h.Preempt)))
+	virtual := "none seen"
+	if h.Hypervisor != "" {
+		virtual = h.Hypervisor
+	}
+	p.item("", fmt.Sprintf("hypervisor %s; clock source %s; governor %s; transparent huge pages %s", virtual, orNA(h.ClockSource), orNA(h.Governor), orNA(h.THP)))
+}
+
+// suiteRows are the figures, series and readings of one suite in the long form.
+func suiteRows(f *bench.File, r *bench.SuiteResult) [][]string {
+	rows := figureRows(f, r.Figures)
+	for i := range r.Series {
+		rows = append(rows, seriesRows(&r.Series[i])...)
+	}
+	for i := range r.Readings {
+		g := &r.Readings[i]
+		for _, s := range []struct {
+			statistic string
+			value     *float64
+		}{{g.Statistic, g.Value}, {"min", g.Min}, {"median", g.Median}, {"mean", g.Mean}, {"stddev", g.StdDev}, {"p99", g.P99}, {"max", g.Max}} {
+			if s.statistic != g.Statistic || s.value == g.Value {
+				rows = append(rows, []string{r.Suite, object(r, g), g.Name, s.statistic, plain(s.value), g.Unit})
+			}
+		}
+	}
+	return rows
+}
+
+// object tells readings of one name apart: label, run and mechanism.
+func object(r *bench.SuiteResult, g *bench.Reading) string {
+	out := ""
+	for _, s := range []string{r.Label, g.Run, g.Mechanism} {
+		if s == "" {
+			continue
+		}
+		if out != "" {
+			out += "/"
+		}
+		out += s
+	}
+	return out
+}
+
+func plain(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return number(judge.Found{Value: *v, OK: true})
+}
