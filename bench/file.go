@@ -23,6 +23,9 @@ type File struct {
 	Phase     Phase         `json:"phase,omitzero"`
 	Attained  Attained      `json:"attained,omitzero"` // what the peer made of our requests
 
+	// Budgets are those of a file without a plan.
+	Budgets []string `json:"budgets,omitempty"`
+
 	// Suites are what other suites measured: all there is in a file of "suite NAME" or of
 	// a campaign, and what ran beside in a file of "run".
 	Suites []SuiteResult `json:"suites,omitempty"`

@@ -55,8 +55,11 @@ func budgets(f *bench.File) []Budgeted {
 		has[name] = append(has[name], named...)
 		out = append(out, decide(f, b, nil))
 	}
-	for _, text := range f.Plan.Budgets {
+	for _, text := range append(slices.Clone(f.Plan.Budgets), f.Budgets...) {
 		add(text)
+	}
+	if f.Suite != bench.SuiteOPCUA {
+		return out
 	}
 	own := out
 	out = nil

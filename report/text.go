@@ -16,7 +16,11 @@ import (
 // the budgets, the vendor's table, the further rows, packets, thieves, processes, warnings
 // and where the result lies. v must be judge.Judge(f).
 func Text(w io.Writer, f bench.File, v judge.Verdict, refs []bench.Reference) error {
-	p := &printer{w: w}
+	return write(&printer{w: w}, f, v, refs)
+}
+
+// write is the whole report, in the form that p writes.
+func write(p *printer, f bench.File, v judge.Verdict, refs []bench.Reference) error {
 	if f.Suite != bench.SuiteOPCUA {
 		suiteText(p, &f, &v, refs)
 		return p.err
