@@ -37,10 +37,10 @@ func mayImport() map[string][]string {
 		"workloads/lmbench":     {"bench", "record", "rt", "imports"},
 		"workloads/sel4bench":   {"bench", "record", "rt"},
 		"workloads/stress":      {"bench", "record", "rt", "imports"},
-		"judge":           {"bench", "record"},
-		"report":          {"bench", "record", "judge"},
-		"configs":         {"bench"},
-		"":                all, // main
+		"judge":                 {"bench", "record"},
+		"report":                {"bench", "record", "judge"},
+		"configs":               {"bench"},
+		"":                      all, // main
 	}
 }
 
