@@ -47,15 +47,17 @@ func mayImport() map[string][]string {
 // Modules that only some rooms may import.
 func only() map[string][]string {
 	return map[string][]string{
-		"golang.org/x/sys":                        {"rt"},
-		"github.com/gopcua/opcua":                 {"wire", "server", "client"},
-		"github.com/awcullen/opcua":               {},
-		"github.com/spf13/cobra":                  {""},
-		"github.com/prometheus/procfs":            {"host"},
-		"github.com/schollz/progressbar/v3":       {""},
-		"github.com/olekukonko/tablewriter":       {"report"},
-		"gonum.org/v1/gonum":                      {"judge"},
-		"github.com/HdrHistogram/hdrhistogram-go": {"record", "bench"},
+		"golang.org/x/sys":                         {"rt"},
+		"github.com/gopcua/opcua":                  {"wire", "server", "client"},
+		"github.com/awcullen/opcua":                {},
+		"github.com/spf13/cobra":                   {""},
+		"github.com/prometheus/procfs":             {"host"},
+		"github.com/schollz/progressbar/v3":        {""},
+		"github.com/olekukonko/tablewriter":        {"report"},
+		"gonum.org/v1/gonum":                       {"judge"},
+		"gonum.org/v1/plot":                        {"report"},
+		"github.com/santhosh-tekuri/jsonschema/v6": {""},
+		"github.com/HdrHistogram/hdrhistogram-go":  {"record", "bench"},
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 func measureVerb() *cobra.Command {
 	given := map[string]*string{}
+	var formats, budgets *[]string
 	cmd := &cobra.Command{
 		Use:   "measure opc.tcp://HOST:PORT",
 		Short: "run only the measuring client, against a server started by hand",
@@ -28,10 +29,15 @@ client ("opcycle serve --plc client") --iterations says what it calculates.`,
   opcycle measure opc.tcp://127.0.0.1:4840         in another`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runMeasure(cmd.Context(), args[0], changed(cmd, given), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			out, err := readOutputs(cmd.OutOrStdout(), *formats)
+			if err != nil {
+				return err
+			}
+			return runMeasure(cmd.Context(), args[0], changed(cmd, given), *budgets, out, cmd.ErrOrStderr())
 		},
 	}
 	overrides(cmd, given)
+	formats, budgets = formatFlag(cmd), budgetFlag(cmd)
 	for _, name := range []string{"interval", "items", "workload", "plc", "server-cpus", "priority"} {
 		_ = cmd.Flags().MarkHidden(name) // the server's to say; the flag exists, see overrides
 	}
@@ -64,7 +70,7 @@ func taskOf(announced, own bench.Task, given map[string]string) bench.Task {
 	return t
 }
 
-func runMeasure(ctx context.Context, endpoint string, given map[string]string, stdout, stderr io.Writer) error {
+func runMeasure(ctx context.Context, endpoint string, given map[string]string, budgets []string, out outputs, stderr io.Writer) error {
 	for _, name := range []string{"interval", "items", "workload", "plc", "server-cpus", "priority"} {
 		if _, ok := given[name]; ok {
 			return fmt.Errorf("--%s is the server's to say; give it to opcycle serve", name)
@@ -85,11 +91,11 @@ func runMeasure(ctx context.Context, endpoint string, given map[string]string, s
 	}
 	given["interval"], given["plc"], given["workload"] = task.Interval.String(), string(task.Host), task.Workload
 	given["items"] = fmt.Sprint(server.Plan.OPCUA.Items)
-	_, plan, h, err := planOf("single-node", given)
+	_, plan, h, err := planWith("single-node", given, sayBudgets(budgets))
 	if err != nil {
 		return err
 	}
 	plan.Task = taskOf(task, plan.Task, given)
 	plan.OPCUA.Endpoint, plan.Floor, plan.Server = endpoint, 0, server.Plan.Server
-	return conduct(ctx, run.OPCUA{Plan: plan, Host: h, Remote: &run.Remote{Endpoint: endpoint, Announcement: server}}, stdout, stderr)
+	return conduct(ctx, run.OPCUA{Plan: plan, Host: h, Remote: &run.Remote{Endpoint: endpoint, Announcement: server}}, out, stderr)
 }

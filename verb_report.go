@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"opcycle/configs"
 	"opcycle/report"
 
@@ -10,25 +8,27 @@ import (
 )
 
 func reportVerb() *cobra.Command {
-	var format string
+	var formats *[]string
 	cmd := &cobra.Command{
 		Use:   "report FILE",
 		Short: "print a result again, from its file alone",
 		Long: `report prints what run printed, from run.json alone. Its exit code is the run's: 0 every
 budget passed, 1 a budget failed, 2 invalid, incomplete or inconclusive.
 
-  text   the vendor's table and everything below it
-  csv    one figure a line: suite,object,series,statistic,value,unit; times in ns,
-         unknown is empty`,
+--format says in which form, and FORMAT=PATH writes it into a file; without a form for
+standard output, the text goes there:
+
+` + formatHelp(),
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if format != "text" && format != "csv" {
-				return fmt.Errorf("--format %q is not known; write text or csv", format)
+			out, err := readOutputs(cmd.OutOrStdout(), *formats)
+			if err != nil {
+				return err
 			}
-			return reportFile(args[0], format, cmd.OutOrStdout())
+			return out.report(args[0])
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "text", "text or csv")
+	formats = formatFlag(cmd)
 	return cmd
 }
 

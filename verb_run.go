@@ -9,14 +9,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"opcycle/bench"
 	"opcycle/configs"
 	"opcycle/host"
-	"opcycle/judge"
-	"opcycle/report"
 	"opcycle/rt"
 	"opcycle/run"
 
@@ -26,6 +25,7 @@ import (
 func runVerb() *cobra.Command {
 	given := map[string]*string{}
 	var dry bool
+	var formats, budgets *[]string
 	cmd := &cobra.Command{
 		Use:   "run [PROFILE | FILE.yaml]",
 		Short: "measure an OPC UA control cycle and print the vendor's table",
@@ -52,10 +52,15 @@ it may say.`,
 			if len(args) > 0 {
 				profile = args[0]
 			}
-			return runRun(cmd.Context(), profile, changed(cmd, given), dry, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			out, err := readOutputs(cmd.OutOrStdout(), *formats)
+			if err != nil {
+				return err
+			}
+			return runRun(cmd.Context(), profile, changed(cmd, given), *budgets, dry, out, cmd.ErrOrStderr())
 		},
 	}
 	overrides(cmd, given)
+	formats, budgets = formatFlag(cmd), budgetFlag(cmd)
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "print the effective plan as YAML and stop")
 	return cmd
 }
@@ -64,6 +69,24 @@ it may say.`,
 func overrides(cmd *cobra.Command, given map[string]*string) {
 	for _, f := range bench.Flags() {
 		given[f.Name] = cmd.Flags().String(f.Name, "", f.Usage)
+	}
+}
+
+// budgetFlag declares --budget.
+func budgetFlag(cmd *cobra.Command) *[]string {
+	return cmd.Flags().StringArray("budget", nil, "a budget beside those of the profile, as 'execution_time.p99 < 6ms' or 'packets.late <= 0'; repeatable")
+}
+
+// sayBudgets adds the budgets of the command line to a profile's.
+func sayBudgets(budgets []string) func(*bench.Config, *bench.Origins) {
+	return func(c *bench.Config, o *bench.Origins) {
+		for _, b := range budgets {
+			if slices.Contains(c.Budgets, b) {
+				continue // the profile says so already
+			}
+			o.Flag(fmt.Sprintf("budgets[%d]", len(c.Budgets)), "--budget")
+			c.Budgets = append(c.Budgets, b)
+		}
 	}
 }
 
@@ -78,23 +101,23 @@ func changed(cmd *cobra.Command, given map[string]*string) map[string]string {
 	return out
 }
 
-func runRun(ctx context.Context, profile string, given map[string]string, dry bool, stdout, stderr io.Writer) error {
-	cfg, plan, h, err := planOf(profile, given)
+func runRun(ctx context.Context, profile string, given map[string]string, budgets []string, dry bool, out outputs, stderr io.Writer) error {
+	cfg, plan, h, err := planWith(profile, given, sayBudgets(budgets))
 	if err != nil {
 		return err
 	}
 	if dry {
 		text, err := bench.PlanYAML(cfg, plan)
 		if err == nil {
-			_, err = stdout.Write(text)
+			_, err = out.stdout.Write(text)
 		}
 		return err
 	}
-	return conduct(ctx, run.OPCUA{Plan: plan, Host: h}, stdout, stderr)
+	return conduct(ctx, run.OPCUA{Plan: plan, Host: h}, out, stderr)
 }
 
 // conduct runs o to its end, shows where it is, saves the result and reports it.
-func conduct(ctx context.Context, o run.OPCUA, stdout, stderr io.Writer) error {
+func conduct(ctx context.Context, o run.OPCUA, out outputs, stderr io.Writer) error {
 	if o.Plan.Out == "" {
 		o.Plan.Out = filepath.Join("results", time.Now().UTC().Format("20060102T150405Z"))
 	}
@@ -118,19 +141,18 @@ func conduct(ctx context.Context, o run.OPCUA, stdout, stderr io.Writer) error {
 		return err
 	}
 	file.Tool = tool()
-	return finish(folder, file, stdout)
+	return finish(folder, file, out)
 }
 
 // finish saves the result and does what report does.
-func finish(folder *run.Folder, file bench.File, stdout io.Writer) error {
+func finish(folder *run.Folder, file bench.File, out outputs) error {
 	if folder.Records() != nil {
 		file.Cycles = run.RecordsName
 	}
 	if err := folder.Save(file); err != nil {
 		return err
 	}
-	path := filepath.Join(folder.Dir, run.ResultName)
-	return reportFile(path, "text", stdout)
+	return out.report(filepath.Join(folder.Dir, run.ResultName))
 }
 
 // planOf reads profile and flags and resolves them on this machine.
@@ -178,34 +200,4 @@ func tool() bench.Tool {
 		t.Commit = setting(b, "vcs.revision")
 	}
 	return t
-}
-
-// reportFile prints the result at path in format and returns its verdict as an error.
-func reportFile(path, format string, stdout io.Writer) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("open the result: %w", err)
-	}
-	defer f.Close()
-	file, err := report.Read(f)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	v := judge.Judge(file)
-	switch format {
-	case "csv":
-		err = report.CSV(stdout, file)
-	default:
-		var refs []bench.Reference
-		if refs, err = report.ReadReferences(configs.References()); err == nil {
-			err = report.Text(stdout, file, v, refs)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	if code := v.ExitCode(); code != exitPass {
-		return verdict{code}
-	}
-	return nil
 }

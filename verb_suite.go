@@ -53,18 +53,24 @@ func suiteList() string {
 func oneSuite(s bench.Suite) *cobra.Command {
 	runner, options := s.New(), run.DefaultSuiteOptions()
 	var out string
+	var formats *[]string
 	cmd := &cobra.Command{
 		Use:   s.Name,
 		Short: s.Short,
 		Long:  s.Method,
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runSuite(cmd.Context(), run.Suite{Suite: s, Runner: runner, Options: options}, out, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			to, err := readOutputs(cmd.OutOrStdout(), *formats)
+			if err != nil {
+				return err
+			}
+			return runSuite(cmd.Context(), run.Suite{Suite: s, Runner: runner, Options: options}, out, to, cmd.ErrOrStderr())
 		},
 	}
 	for _, o := range append(runner.Options(), options.Table()...) {
 		flagOf(cmd, o)
 	}
+	formats = formatFlag(cmd)
 	cmd.Flags().StringVar(&out, "out", "", "folder of the result (results/<UTC time>)")
 	return cmd
 }
@@ -89,7 +95,7 @@ func flagOf(cmd *cobra.Command, o bench.Option) {
 }
 
 // runSuite runs one suite alone, keeps its result and reports it.
-func runSuite(ctx context.Context, s run.Suite, out string, stdout, stderr io.Writer) error {
+func runSuite(ctx context.Context, s run.Suite, out string, to outputs, stderr io.Writer) error {
 	var err error
 	if s.Host, err = host.Read("/"); err != nil {
 		return err
@@ -113,7 +119,7 @@ func runSuite(ctx context.Context, s run.Suite, out string, stdout, stderr io.Wr
 	}
 	file := run.SuiteFile(s.Suite.Name, s.Host, []bench.SuiteResult{r})
 	file.Tool = tool()
-	return finish(s.Folder, file, stdout)
+	return finish(s.Folder, file, to)
 }
 
 // prober makes probes of this binary.

@@ -12,7 +12,7 @@ import (
 	"opcycle/bench"
 )
 
-//go:embed *.yaml reference/*.csv
+//go:embed *.yaml reference/*.csv result.schema.json
 var files embed.FS
 
 // Profiles returns the names of the profiles, sorted.
@@ -35,6 +35,15 @@ func Profile(name string) ([]byte, error) {
 			name, bench.Suggest(name, Profiles()))
 	}
 	return data, nil
+}
+
+// Schema is the JSON Schema (2020-12) of a result, run.json.
+func Schema() []byte {
+	data, err := files.ReadFile("result.schema.json")
+	if err != nil {
+		panic(err) // embedded
+	}
+	return data
 }
 
 // References is the folder of the vendors' figures, one CSV file a report.
