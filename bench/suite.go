@@ -38,6 +38,9 @@ type Job struct {
 	RT           RTMode
 	// Start starts a probe of this suite.
 	Start func(ctx context.Context, order ProbeOrder) (*ProbeRun, error)
+	// Dir is the folder of the result, for a suite that measures its file system; what it
+	// makes there it removes. Empty: there is none.
+	Dir string
 	// Progress tells how far the run is; never nil.
 	Progress func(Progress)
 	// Create opens a file beside the result under a temporary name; closing gives it its

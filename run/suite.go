@@ -116,7 +116,7 @@ func (s Suite) job() (bench.Job, error) {
 		return s.Prober.Start(ctx, o, home)
 	}
 	if s.Folder != nil {
-		job.Create = s.Folder.Create
+		job.Create, job.Dir = s.Folder.Create, s.Folder.Dir
 	}
 	return job, nil
 }

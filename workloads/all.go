@@ -5,11 +5,16 @@
 // a measuring thread may have left the shared descriptor table (suites.md, R7).
 package workloads
 
-import "opcycle/bench"
+import (
+	"opcycle/bench"
+	"opcycle/workloads/lmbench"
+)
 
 // All returns every suite, in the order of the list that a user sees.
 func All() []bench.Suite {
-	return []bench.Suite{}
+	return []bench.Suite{
+		lmbench.Suite(),
+	}
 }
 
 // Find returns a suite by its name.

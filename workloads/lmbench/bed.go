@@ -1,0 +1,163 @@
+package lmbench
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"opcycle/rt"
+)
+
+// order is what the conductor asks of a probe: one figure, and how.
+type order struct {
+	Figure string        `json:"figure"` // figure.key
+	Enough time.Duration `json:"enough"` // length of an interval
+	Tries  int           `json:"tries"`
+	Quick  bool          `json:"quick"`
+	CPU    int           `json:"cpu"`   // measured; noCPU: wherever the scheduler likes
+	Other  int           `json:"other"` // for peers on another CPU; noCPU: there is none
+	Dir    string        `json:"dir"`   // where files are made
+	Root   string        `json:"root"`  // of /proc and /sys
+}
+
+const noCPU = -1
+
+// bed is what a figure has in its probe process.
+type bed struct {
+	order
+	enough int64 // ns; a figure that needs longer intervals raises it
+	stop   *uint32
+}
+
+// errStopped ends a figure whose run was ended from outside: it has no readings.
+var errStopped = errors.New("the run was ended")
+
+// Calibration as the original does it.
+const (
+	firstIntervals = int64(150 * time.Microsecond) // until then the count grows by 8
+	countsFrom     = 0.95                          // of enough: a shorter interval does not count
+	wellFrom       = 0.99                          // outside of these the count is scaled anew
+	wellTo         = 1.2
+	aim            = 1.1
+	shortsAllowed  = 20
+)
+
+// repeat measures op, which does an operation n times and says how many ns that took, both
+// clock reads its own. It finds the n for which an interval lasts enough, and repeats it
+// Tries times. An interval that turned out too short does not count, and the next is longer.
+func (b *bed) repeat(op func(n int64) (ns int64, err error)) (sample, error) {
+	return b.repeatAtMost(1<<62, op)
+}
+
+// repeatAtMost is repeat with intervals of at most limit operations, which may be shorter
+// than enough: for what uses something up.
+func (b *bed) repeatAtMost(limit int64, op func(n int64) (ns int64, err error)) (sample, error) {
+	var s sample
+	n, err := b.calibrate(limit, op)
+	if err != nil {
+		return s, err
+	}
+	for shorts := 0; len(s.each) < b.Tries; {
+		ns, err := b.interval(n, op)
+		if err != nil {
+			return s, err
+		}
+		share := float64(ns) / float64(b.enough)
+		if share >= countsFrom || n == limit {
+			s.each = append(s.each, float64(ns)/float64(n))
+			s.batch = n
+		} else if shorts++; shorts > shortsAllowed {
+			return s, fmt.Errorf("%d intervals were shorter than %s, however many operations they had", shorts, time.Duration(b.enough))
+		}
+		if share < wellFrom || share > wellTo {
+			n = scale(n, ns, b.enough, limit)
+		}
+	}
+	return s, nil
+}
+
+// stream is repeat for an operation that moves so many bytes: its readings may be in MB/s.
+func (b *bed) stream(bytes int64, op func(n int64) (ns int64, err error)) (sample, error) {
+	s, err := b.repeat(op)
+	s.bytes = bytes
+	return s, err
+}
+
+// calibrate finds the count of an interval. What it measured warms up and is dropped.
+func (b *bed) calibrate(limit int64, op func(n int64) (ns int64, err error)) (int64, error) {
+	n := int64(1)
+	for range 60 {
+		ns, err := b.interval(n, op)
+		switch {
+		case err != nil:
+			return 0, err
+		case n == limit || float64(ns) >= countsFrom*float64(b.enough):
+			return n, nil
+		case ns < firstIntervals:
+			n = min(8*n, limit)
+		default:
+			n = scale(n, ns, b.enough, limit)
+		}
+	}
+	return 0, fmt.Errorf("no number of operations was found that lasts %s", time.Duration(b.enough))
+}
+
+// scale is the count that lasts somewhat more than enough, if n lasted ns.
+func scale(n, ns, enough, limit int64) int64 {
+	want := aim * float64(enough) / float64(max(ns, 1)) * float64(n)
+	return min(max(int64(min(want, 100*float64(n))), 1), limit)
+}
+
+// interval is one call of op, unless the run was ended.
+func (b *bed) interval(n int64, op func(n int64) (ns int64, err error)) (int64, error) {
+	if b.stopped() {
+		return 0, errStopped
+	}
+	ns, err := op(n)
+	if err == nil && ns <= 0 {
+		err = fmt.Errorf("%d operations took %d ns by the clock", n, ns)
+	}
+	return ns, err
+}
+
+func (b *bed) stopped() bool { return atomic.LoadUint32(b.stop) != 0 }
+
+// placement names where everything of a figure runs, unless it has peers elsewhere.
+func (b *bed) placement() string {
+	if b.CPU == noCPU {
+		return "unpinned"
+	}
+	return fmt.Sprintf("CPU %d", b.CPU)
+}
+
+// slurp reads a small file by raw calls: os must not be used on a thread whose descriptors
+// are its own.
+func slurp(path string) (string, error) {
+	fd, errno := rt.RawOpen(cString(path), rt.OpenReadOnly|rt.OpenCloexec, 0)
+	if errno != 0 {
+		return "", fmt.Errorf("open %s: %w", path, errno)
+	}
+	defer rt.RawClose(fd)
+	var out []byte
+	buf := make([]byte, 4096)
+	for {
+		n, errno := rt.RawRead(fd, buf)
+		switch {
+		case errno == syscall.EINTR:
+		case errno != 0:
+			return "", fmt.Errorf("read %s: %w", path, errno)
+		case n == 0:
+			return string(out), nil
+		default:
+			out = append(out, buf[:n]...)
+		}
+	}
+}
+
+// cString is text with the zero byte behind it that the kernel wants.
+func cString(text string) *byte {
+	b := append([]byte(text), 0)
+	return &b[0]
+}

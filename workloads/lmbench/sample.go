@@ -1,0 +1,143 @@
+package lmbench
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"opcycle/bench"
+)
+
+// sample is what repetitions of one operation cost.
+type sample struct {
+	each  []float64 // ns an operation, one a repetition, in their order
+	batch int64     // operations in the last repetition
+	bytes int64     // moved by one operation; 0: none
+}
+
+// The statistics that a table may show.
+const (
+	median  = "median"
+	minimum = "minimum_of_tries" // memory latency
+	mean    = "mean"
+)
+
+// unstableFrom is the interquartile range, as a share of the median, from which the
+// statistic says nothing about the machine. Of a minimum it is how far the first quartile
+// lies above it: a minimum that a quarter of the repetitions do not come near was luck.
+const unstableFrom = 0.25
+
+// reading is the sample as a row, in unit. mechanism says how the operation was done.
+func (s sample) reading(mechanism, statistic, unit string) bench.Reading {
+	r := bench.Reading{Mechanism: mechanism, Statistic: statistic, Unit: unit, N: int64(len(s.each)), Batch: s.batch}
+	if len(s.each) == 0 {
+		r.NA = "no repetition ended"
+		return r
+	}
+	v, why := s.in(unit)
+	if why != "" {
+		r.NA = why
+		return r
+	}
+	slices.Sort(v)
+	r.Min, r.Max, r.Median = &v[0], &v[len(v)-1], pointer(quantile(v, 0.5))
+	average, deviation := moments(v)
+	r.Mean = &average
+	if len(v) > 1 {
+		r.StdDev = &deviation
+	}
+	switch statistic {
+	case minimum:
+		r.Value = r.Min
+	case mean:
+		r.Value = r.Mean
+	default:
+		r.Value = r.Median
+	}
+	if *r.Value <= 0 {
+		return bench.Reading{Mechanism: mechanism, Statistic: statistic, Unit: unit, N: r.N, Batch: r.Batch, Min: r.Min, Max: r.Max,
+			NA: fmt.Sprintf("less than what was subtracted from it (%.3g %s): the difference is within the noise", *r.Value, unit)}
+	}
+	r.Unstable = unstable(v, statistic)
+	return r
+}
+
+// in converts the repetitions.
+func (s sample) in(unit string) (v []float64, why string) {
+	v = make([]float64, len(s.each))
+	for i, ns := range s.each {
+		switch {
+		case unit == nanos:
+			v[i] = ns
+		case unit == micros:
+			v[i] = ns / 1e3
+		case unit == megabytes && s.bytes > 0 && ns > 0:
+			v[i] = float64(s.bytes) / ns * 1e3
+		default:
+			return nil, fmt.Sprintf("%d bytes in %g ns are no %s", s.bytes, ns, unit)
+		}
+	}
+	return v, ""
+}
+
+// less is the sample minus another of the same number of repetitions, rank by rank: its
+// median is the difference of the medians, as the original subtracts.
+func (s sample) less(o sample) sample {
+	a, b := slices.Sorted(slices.Values(s.each)), slices.Sorted(slices.Values(o.each))
+	out := sample{batch: s.batch, bytes: s.bytes}
+	for i := range min(len(a), len(b)) {
+		out.each = append(out.each, a[i]-b[i])
+	}
+	return out
+}
+
+// per is the sample of a part: an operation that was parts of what was timed.
+func (s sample) per(parts float64) sample {
+	out := sample{batch: s.batch, bytes: s.bytes, each: make([]float64, len(s.each))}
+	for i, v := range s.each {
+		out.each[i] = v / parts
+	}
+	return out
+}
+
+// median is of the repetitions, ns.
+func (s sample) median() float64 { return quantile(slices.Sorted(slices.Values(s.each)), 0.5) }
+
+func pointer(v float64) *float64 { return &v }
+
+// quantile of sorted values, between two by their distance.
+func quantile(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	at := q * float64(len(sorted)-1)
+	i := int(at)
+	if i+1 >= len(sorted) {
+		return sorted[i]
+	}
+	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+}
+
+func moments(v []float64) (average, deviation float64) {
+	for _, x := range v {
+		average += x / float64(len(v))
+	}
+	for _, x := range v {
+		deviation += (x - average) * (x - average)
+	}
+	return average, math.Sqrt(deviation / float64(max(len(v)-1, 1)))
+}
+
+// unstable says why the statistic of sorted values is meaningless; empty: it is not.
+func unstable(v []float64, statistic string) string {
+	if statistic == minimum {
+		if above := (quantile(v, 0.25) - v[0]) / v[0]; above > unstableFrom {
+			return fmt.Sprintf("a quarter of the repetitions at best lies %.0f %% above the minimum (more than %.0f %%)", 100*above, 100*unstableFrom)
+		}
+		return ""
+	}
+	if share := (quantile(v, 0.75) - quantile(v, 0.25)) / quantile(v, 0.5); share > unstableFrom {
+		return fmt.Sprintf("the middle half of the repetitions spreads over %.0f %% of the median (more than %.0f %%)", 100*share, 100*unstableFrom)
+	}
+	return ""
+}
