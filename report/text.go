@@ -30,6 +30,7 @@ func write(p *printer, f bench.File, v judge.Verdict, refs []bench.Reference) er
 	budgets(p, &v)
 	vendor(p, &f, refs)
 	rows(p, &f)
+	tails(p, &f)
 	packets(p, &f)
 	clients(p, &f)
 	thieves(p, &f)
