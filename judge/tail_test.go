@@ -60,7 +60,7 @@ func TestTheIntervalHoldsTheTrueLevel(t *testing.T) {
 }
 
 func TestTailIsRefused(t *testing.T) {
-	fresh := func() *rand.Rand { return rand.New(rand.NewPCG(2, 7)) } // the cases run in no order
+	fresh := func() *rand.Rand { return rand.New(rand.NewPCG(4, 7)) } // the cases run in no order
 	good := gev{3.5e6, 4e4, 0}
 	for name, c := range map[string]struct {
 		maxima []float64
