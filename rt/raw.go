@@ -28,3 +28,26 @@ const (
 	SignalTerm  = 15
 	SignalKill  = 9
 )
+
+// SignalAction is the kernel's struct sigaction, on amd64 and arm64 alike.
+//
+// https://man7.org/linux/man-pages/man2/rt_sigaction.2.html
+type SignalAction struct {
+	Handler  uintptr
+	Flags    uint64
+	Restorer uintptr
+	Mask     uint64
+}
+
+// RawAddress is the kernel's struct sockaddr_in.
+type RawAddress [16]byte
+
+// FDSet is the kernel's fd_set: a bit for each descriptor below 1024.
+type FDSet [16]uint64
+
+// Socket options of SOL_SOCKET.
+const (
+	SocketReuseAddress  = 2
+	SocketSendBuffer    = 7
+	SocketReceiveBuffer = 8
+)

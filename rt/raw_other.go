@@ -2,7 +2,10 @@
 
 package rt
 
-import "syscall"
+import (
+	"syscall"
+	"time"
+)
 
 // What only Linux has, elsewhere: ENOSYS, or an error that says so.
 
@@ -36,3 +39,15 @@ func FreeMemory([]byte) error                                        { return un
 func FilesystemOf(string) (int64, error)                             { return 0, unsupported("statfs") }
 func MemoryPointer([]byte) uintptr                                   { return 0 }
 func RawMmap(uintptr, int, int, int, int64) (uintptr, syscall.Errno) { return 0, syscall.ENOSYS }
+func RawSocket(bool) (int, syscall.Errno)                            { return -1, syscall.ENOSYS }
+func RawConnect(int, *RawAddress) syscall.Errno                      { return syscall.ENOSYS }
+func RawAccept(int) (int, syscall.Errno)                             { return -1, syscall.ENOSYS }
+func RawReceiveFrom(int, []byte, *RawAddress) (int, syscall.Errno)   { return -1, syscall.ENOSYS }
+func RawSendTo(int, []byte, *RawAddress) (int, syscall.Errno)        { return -1, syscall.ENOSYS }
+func RawSetSocketOption(int, int, int32) syscall.Errno               { return syscall.ENOSYS }
+func RawSocketOption(int, int) (int, error)                          { return 0, unsupported("getsockopt") }
+func LoopbackAddress(byte, int) RawAddress                           { return RawAddress{} }
+func RawListen(int) (fd, port int, err error)                        { return -1, 0, unsupported("raw sockets") }
+func RawUDP(time.Duration) (fd, port int, err error)                 { return -1, 0, unsupported("raw sockets") }
+func RawDup(int) (int, error)                                        { return -1, unsupported("fcntl") }
+func RawSelectWritable(int, *FDSet) (int, syscall.Errno)             { return -1, syscall.ENOSYS }
