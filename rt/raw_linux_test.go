@@ -116,7 +116,7 @@ func TestRawSockets(t *testing.T) {
 		t.Errorf("select says %d: %v", n, errno)
 	}
 
-	a, aPort, err := RawUDP(50 * time.Millisecond)
+	a, aPort, err := RawUDP(2 * time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,9 @@ func RawSetSocketOption(fd, option int, value int32) syscall.Errno {
 }
 
 // RawSocketOption is getsockopt(SOL_SOCKET) of a number. Cold.
-func RawSocketOption(fd, option int) (int, error) { return unix.GetsockoptInt(fd, unix.SOL_SOCKET, option) }
+func RawSocketOption(fd, option int) (int, error) {
+	return unix.GetsockoptInt(fd, unix.SOL_SOCKET, option)
+}
 
 // LoopbackAddress is 127.0.0.last at a port.
 func LoopbackAddress(last byte, port int) RawAddress {
