@@ -12,13 +12,13 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows where a run is: a bar on a terminal, else a line per phase and one
-// every ten seconds of the measuring phase.
+// progress shows where a run is: a bar on a terminal, else a line per phase and one every
+// ten seconds of a phase, less often the longer it takes.
 type progress struct {
-	w     io.Writer
-	bar   *progressbar.ProgressBar // nil: no terminal
-	phase string
-	next  time.Time
+	w           io.Writer
+	bar         *progressbar.ProgressBar // nil: no terminal
+	phase       string
+	since, next time.Time // since: the phase began
 }
 
 // steps is the resolution of the bar.
@@ -37,8 +37,8 @@ func newProgress(w io.Writer) *progress {
 // show is called by the conductor, at most ten times a second.
 func (p *progress) show(now bench.Progress) {
 	text := fmt.Sprintf("%-8s", now.Phase)
-	if now.Phase == bench.PhaseMeasure {
-		text = fmt.Sprintf("%-8s %d received, %d open", now.Phase, now.Packets, now.Missing)
+	if now.Text != "" {
+		text += " " + now.Text
 	}
 	if p.bar == nil {
 		p.line(now, text)
@@ -53,12 +53,16 @@ func (p *progress) show(now bench.Progress) {
 }
 
 func (p *progress) line(now bench.Progress, text string) {
-	if now.Phase == p.phase && (now.Phase != bench.PhaseMeasure || time.Now().Before(p.next)) {
+	at := time.Now()
+	switch {
+	case now.Phase != p.phase:
+		p.phase, p.since = now.Phase, at
+	case at.Before(p.next):
 		return
 	}
-	p.phase, p.next = now.Phase, time.Now().Add(10*time.Second)
-	if now.Phase == bench.PhaseMeasure {
-		text = fmt.Sprintf("%s (%.0f %%)", text, 100*max(now.Share, 0))
+	p.next = at.Add(min(max(at.Sub(p.since)/30, 10*time.Second), 10*time.Minute))
+	if now.Share > 0 {
+		text = fmt.Sprintf("%s (%.0f %%)", text, 100*now.Share)
 	}
 	fmt.Fprintln(p.w, text)
 }

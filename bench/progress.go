@@ -2,10 +2,9 @@ package bench
 
 // Progress is what a long piece of work tells while it runs.
 type Progress struct {
-	Phase   string  // of metrics.md, "Phases"
-	Share   float64 // of the phase, 0 to 1; negative = unknown
-	Packets int64   // cycles received in the measuring phase so far
-	Missing int64   // indices that are due and have not come, so far
+	Phase string  // of metrics.md, "Phases", or a suite's own
+	Share float64 // of the phase, 0 to 1; negative = unknown
+	Text  string  // what else a reader wants to see now: "worst 55 us"; empty: nothing
 }
 
 // The phases, in their order.

@@ -52,10 +52,15 @@ type Job struct {
 	// options say so. A suite with an end of its own begins again until End.
 	Begin, End <-chan struct{}
 
-	// Checkpoint stores what was measured so far, at most once a second and at least once
-	// a minute; nil: nobody keeps it. state is the suite's own, handed back as Resume.
-	Checkpoint func(so SuiteResult, state []byte) error
-	Resume     []byte // nil: from the start
+	// Checkpoint stores what was measured so far; nil: nobody keeps it. A suite calls it
+	// every CheckpointEvery of its timed part, and once more when its context has ended and
+	// its probe with it, so that a clean end loses nothing. It returns when the disk has it.
+	// state is the suite's own, handed back as Resume: the suite then measures what its plan
+	// still lacks and returns the result of both parts. Started, Resumed and the pause are
+	// the conductor's to set. Its error does not end the run: the suite goes on and warns.
+	Checkpoint      func(so SuiteResult, state []byte) error
+	CheckpointEvery time.Duration // above 0 with Checkpoint
+	Resume          []byte        // nil: from the start
 }
 
 // Probe is the measured side of a suite: it runs in a fresh process whose runtime threads

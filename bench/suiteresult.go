@@ -19,8 +19,9 @@ type SuiteResult struct {
 	Role     Role      `json:"role"`
 	Started  time.Time `json:"started"` // of the timed part
 	Ended    time.Time `json:"ended"`
-	Complete bool      `json:"complete"` // false: ended before its plan's end
-	Resumed  int       `json:"resumed,omitempty"`
+	Complete bool      `json:"complete"`          // false: ended before its plan's end
+	Resumed  int       `json:"resumed,omitempty"` // times that it went on from a checkpoint
+	Pauses   []Pause   `json:"pauses,omitempty"`  // one for each time
 	Invalid  []string  `json:"invalid,omitempty"`
 	Warnings []string  `json:"warnings,omitempty"`
 	// Absent is what was asked for and not had.
@@ -36,6 +37,15 @@ type SuiteResult struct {
 	Moments  []Moment  `json:"moments,omitempty"` // the worst, or what happened, in order of time
 	Samples  *Samples  `json:"samples,omitempty"`
 	Files    []string  `json:"files,omitempty"` // beside the result
+}
+
+// Pause is a stretch in which a run was down, from its last checkpoint on.
+type Pause struct {
+	Checkpoint time.Time `json:"checkpoint"` // what was measured until then was kept
+	Again      time.Time `json:"again"`      // when it was measured again
+	// Lost bounds what was measured after the checkpoint and is not in the result: 0 for a
+	// clean end, else the interval between two checkpoints.
+	Lost int64 `json:"lost_at_most_ns"`
 }
 
 // Absent is something that was asked for and not had.

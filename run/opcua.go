@@ -188,10 +188,14 @@ func (s *session) tell(phase string, share float64) {
 	if s.Progress == nil {
 		return
 	}
-	p := bench.Progress{Phase: phase, Share: share, Packets: s.received()}
-	if s.collect != nil {
-		due := min(s.local.Index(rt.Now()-s.local.Period), s.collect.last()) - s.phase.First + 1
-		p.Missing = max(due-s.received(), 0)
+	p := bench.Progress{Phase: phase, Share: share}
+	if phase == bench.PhaseMeasure {
+		open := int64(0) // due and not here
+		if s.collect != nil {
+			due := min(s.local.Index(rt.Now()-s.local.Period), s.collect.last()) - s.phase.First + 1
+			open = max(due-s.received(), 0)
+		}
+		p.Text = fmt.Sprintf("%d received, %d open", s.received(), open)
 	}
 	s.Progress(p)
 }

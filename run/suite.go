@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"opcycle/bench"
 )
@@ -38,6 +39,7 @@ type Suite struct {
 
 	Begin, End <-chan struct{} // see bench.Job
 	Checkpoint func(so bench.SuiteResult, state []byte) error
+	Every      time.Duration // between two checkpoints
 	Resume     []byte
 	Claimed    bool // somebody else holds the measured CPUs for this run
 }
@@ -104,7 +106,7 @@ func (s Suite) job() (bench.Job, error) {
 		}
 	}
 	job := bench.Job{Host: s.Host, Root: s.Root, Label: s.Label, Measured: measured, Housekeeping: housekeeping, RT: bench.RTMode(s.Options.RT),
-		Progress: s.Progress, Begin: s.Begin, End: s.End, Checkpoint: s.Checkpoint, Resume: s.Resume}
+		Progress: s.Progress, Begin: s.Begin, End: s.End, Checkpoint: s.Checkpoint, CheckpointEvery: s.Every, Resume: s.Resume}
 	job.Start = func(ctx context.Context, o bench.ProbeOrder) (*bench.ProbeRun, error) {
 		if o.Suite == "" {
 			o.Suite = s.Suite.Name
