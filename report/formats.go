@@ -20,6 +20,8 @@ type Format struct {
 func Formats() []Format {
 	return []Format{
 		{"text", "the vendor's table and everything below it", Text},
+		{"html", "one page with pictures, for a browser and for print", HTML},
+		{"png", "the histograms as one picture", PNG},
 		{"markdown", "the same as GitHub-flavoured Markdown", Markdown},
 		{"csv", "one figure a line: suite,object,series,statistic,value,unit; times in ns, unknown is empty",
 			func(w io.Writer, f bench.File, _ judge.Verdict, _ []bench.Reference) error { return CSV(w, f) }},

@@ -15,7 +15,7 @@ import (
 
 // Markdown writes what Text writes, as GitHub-flavoured Markdown.
 func Markdown(w io.Writer, f bench.File, v judge.Verdict, refs []bench.Reference) error {
-	return write(&printer{w: w, markdown: true}, f, v, refs)
+	return write(&printer{w: w, form: asMarkdown}, f, v, refs)
 }
 
 // markdownTable is table in Markdown, an empty line after it.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"html"
 	"io"
 	"slices"
 	"strings"
@@ -11,22 +12,36 @@ import (
 )
 
 // printer writes lines and tables and keeps the first error; after it, it writes nothing.
-// The same calls make text or Markdown.
+// The same calls make text, Markdown or HTML.
 type printer struct {
-	w        io.Writer
-	markdown bool
-	err      error
+	w    io.Writer
+	form form
+	err  error
 }
+
+// form is what a printer writes.
+type form int
+
+const (
+	asText form = iota
+	asMarkdown
+	asHTML
+)
 
 func (p *printer) line(format string, args ...any) {
 	s := fmt.Sprintf(format, args...)
-	if p.markdown {
-		if s = strings.TrimSpace(s); s == "" {
-			return // what separates lines of text separates paragraphs already
-		}
-		s = escape(s) + "\n"
+	if p.form == asText {
+		p.raw(s)
+		return
 	}
-	p.raw(s)
+	if s = strings.TrimSpace(s); s == "" {
+		return // what separates lines of text separates paragraphs already
+	}
+	if p.form == asHTML {
+		p.raw("<p>" + html.EscapeString(s) + "</p>")
+		return
+	}
+	p.raw(escape(s) + "\n")
 }
 
 // raw writes one line as it is.
@@ -38,18 +53,24 @@ func (p *printer) raw(s string) {
 
 // section begins a part of the report.
 func (p *printer) section(title string) {
-	if p.markdown {
+	switch p.form {
+	case asMarkdown:
 		p.raw("## " + escape(title) + "\n")
-		return
+	case asHTML:
+		p.raw("<h2>" + html.EscapeString(title) + "</h2>")
+	default:
+		p.line("\n%s", title)
 	}
-	p.line("\n%s", title)
 }
 
 // pre writes lines whose columns must stay as they are.
 func (p *printer) pre(text string) {
 	text = strings.TrimRight(text, "\n")
-	if p.markdown {
+	switch p.form {
+	case asMarkdown:
 		text = "```text\n" + text + "\n```\n"
+	case asHTML:
+		text = "<pre>" + html.EscapeString(text) + "</pre>"
 	}
 	p.raw(text)
 }
@@ -58,16 +79,19 @@ func (p *printer) table(head []string, align map[int]tw.Align, rows [][]string) 
 	if p.err != nil {
 		return
 	}
-	if p.markdown {
+	switch p.form {
+	case asMarkdown:
 		p.err = markdownTable(p.w, head, align, rows)
-		return
+	case asHTML:
+		p.err = htmlTable(p.w, head, align, rows)
+	default:
+		p.err = table(p.w, head, align, rows)
 	}
-	p.err = table(p.w, head, align, rows)
 }
 
 // item writes text after label, wrapped to width, later lines under the first.
 func (p *printer) item(label, text string) {
-	if p.markdown {
+	if p.form != asText {
 		p.paragraph(label, text)
 		return
 	}
@@ -88,14 +112,17 @@ func (p *printer) item(label, text string) {
 	p.line("%s", strings.TrimRight(line, " "))
 }
 
-// paragraph is item in Markdown: a label that is a dash makes a list.
+// paragraph is item in Markdown and HTML: a label that is a dash makes a list.
 func (p *printer) paragraph(label, text string) {
 	label, text = strings.TrimSpace(label), strings.Join(strings.Fields(text), " ")
-	if label == "-" {
+	switch {
+	case label != "-":
+		p.line("%s", strings.TrimSpace(label+" "+text))
+	case p.form == asHTML:
+		p.raw("<ul><li>" + html.EscapeString(text) + "</li></ul>")
+	default:
 		p.raw("- " + escape(text))
-		return
 	}
-	p.line("%s", strings.TrimSpace(label+" "+text))
 }
 
 // footnotes number sentences that stand below a table.

@@ -122,6 +122,10 @@ func suiteCAT(p *printer, title string, c *bench.CAT) {
 
 func suiteHost(p *printer, h *bench.Host) {
 	p.section("Machine")
+	suiteMachine(p, h)
+}
+
+func suiteMachine(p *printer, h *bench.Host) {
 	p.item("", fmt.Sprintf("%s; %s, %d CPUs; kernel %s, %s", orNA(h.OS), orNA(h.CPUModel), len(h.CPUs), orNA(h.Kernel), orNA(h.Preempt)))
 	virtual := "none seen"
 	if h.Hypervisor != "" {
