@@ -24,6 +24,8 @@ type SuiteResult struct {
 	Pauses   []Pause   `json:"pauses,omitempty"`  // one for each time
 	Invalid  []string  `json:"invalid,omitempty"`
 	Warnings []string  `json:"warnings,omitempty"`
+	// Failed is what the suite itself checks and what did not hold: the run fails.
+	Failed []string `json:"failed,omitempty"`
 	// Absent is what was asked for and not had.
 	Absent    []Absent      `json:"absent,omitempty"`
 	Settings  []Setting     `json:"settings"` // every option as in effect

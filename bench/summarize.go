@@ -24,9 +24,9 @@ func NeedsSamples(q float64) int64 {
 // Summarize is s as a result holds it: exact moments, the reported quantiles with what
 // they stand on, the histograms and the seconds that have values. Grid index first is the
 // start of the measuring phase and period is T in ns; b may be nil, then there are no
-// seconds, and bursts are unknown (0) once s is no longer exact. Only a histogram export
+// seconds, and bursts are unknown (0) once s is no longer exact. more are further quantiles. Only a histogram export
 // that fails is an error, which does not happen with the histograms of record. cold.
-func Summarize(suite, object, name string, s *record.Series, b *record.Blocks, first, period int64) (Series, error) {
+func Summarize(suite, object, name string, s *record.Series, b *record.Blocks, first, period int64, more ...float64) (Series, error) {
 	out := Series{Suite: suite, Object: object, Name: name, Unit: "ns",
 		Count: s.Count, Sum: s.Sum, Squares: s.Squares.Big().String(),
 		Underflow: s.Underflow, Overflow: s.Overflow, Blocks: secondsOf(b)}
@@ -42,7 +42,7 @@ func Summarize(suite, object, name string, s *record.Series, b *record.Blocks, f
 	if v, ok := s.StdDev(); ok {
 		out.StdDev = &v
 	}
-	for _, q := range ReportedQuantiles() {
+	for _, q := range append(ReportedQuantiles(), more...) {
 		out.Quantiles = append(out.Quantiles, quantileOf(s, out.Blocks, q, first, period))
 	}
 	pos, neg := s.Histograms()

@@ -20,6 +20,13 @@ func suites(f *bench.File) Verdict {
 		v.withhold("the run is incomplete")
 	}
 	v.worst()
+	failed := 0
+	for _, r := range f.Suites {
+		failed += len(r.Failed)
+	}
+	if failed > 0 && v.Outcome == Pass {
+		v.Outcome = Fail
+	}
 	v.Text = suiteSentence(f, &v)
 	return v
 }
@@ -54,6 +61,9 @@ func suiteSentence(f *bench.File, v *Verdict) string {
 	}
 	n := 0
 	for _, r := range f.Suites {
+		if len(r.Failed) > 0 {
+			return Title(&r) + ": " + strings.Join(r.Failed, "; ")
+		}
 		n += len(r.Absent)
 	}
 	if n > 0 {

@@ -35,6 +35,13 @@ func (w *Wide) AddSquare(v int64) {
 	w.Hi, _ = bits.Add64(w.Hi, hi, c)
 }
 
+// Add adds another sum.
+func (w *Wide) Add(o Wide) {
+	var c uint64
+	w.Lo, c = bits.Add64(w.Lo, o.Lo, 0)
+	w.Hi, _ = bits.Add64(w.Hi, o.Hi, c)
+}
+
 // Big returns w as an integer of any size.
 func (w Wide) Big() *big.Int {
 	b := new(big.Int).SetUint64(w.Hi)
@@ -253,4 +260,24 @@ func (m Moments) Shift(by int64) Moments {
 	lo := new(big.Int).And(sq, new(big.Int).SetUint64(math.MaxUint64))
 	out.Squares = Wide{Hi: new(big.Int).Rsh(sq, 64).Uint64(), Lo: lo.Uint64()}
 	return out
+}
+
+// Bucket is how many values lie from From to To, both included.
+type Bucket struct{ From, To, Count int64 }
+
+// FromBuckets is a series of values that somebody else has counted: exact moments, and
+// buckets for its quantiles, each counted at its upper edge. Values of the moments that no
+// bucket holds are overflow. cold.
+func FromBuckets(m Moments, buckets []Bucket) *Series {
+	s := NewSeries()
+	s.exact = nil
+	var held int64
+	for _, b := range buckets {
+		s.repeat(b.To, b.Count)
+		if b.To <= histogramMax {
+			held += b.Count
+		}
+	}
+	s.Moments, s.Overflow = m, m.Count-held
+	return s
 }

@@ -99,6 +99,9 @@ func suiteRemarks(p *printer, r *bench.SuiteResult) {
 	for _, a := range r.Absent {
 		p.item(title+": not had: ", a.What+": "+a.Why)
 	}
+	for _, s := range r.Failed {
+		p.item(title+": failed: ", s)
+	}
 	for _, s := range r.Invalid {
 		p.item(title+": invalid: ", s)
 	}

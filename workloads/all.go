@@ -7,12 +7,14 @@ package workloads
 
 import (
 	"opcycle/bench"
+	"opcycle/workloads/cyclictest"
 	"opcycle/workloads/lmbench"
 )
 
 // All returns every suite, in the order of the list that a user sees.
 func All() []bench.Suite {
 	return []bench.Suite{
+		cyclictest.Suite(),
 		lmbench.Suite(),
 	}
 }
