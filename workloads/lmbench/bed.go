@@ -3,6 +3,7 @@ package lmbench
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -160,4 +161,23 @@ func slurp(path string) (string, error) {
 func cString(text string) *byte {
 	b := append([]byte(text), 0)
 	return &b[0]
+}
+
+// field is the value of a line "name: value" of a file of /proc; empty: there is none.
+func field(text, name string) string {
+	for line := range strings.Lines(text) {
+		if n, v, ok := strings.Cut(line, ":"); ok && n == name {
+			return strings.Join(strings.Fields(v), " ")
+		}
+	}
+	return ""
+}
+
+// open opens a file that has to be there.
+func open(path string, flags int) (int, error) {
+	fd, errno := rt.RawOpen(cString(path), flags|rt.OpenCloexec, 0)
+	if errno != 0 {
+		return -1, fmt.Errorf("open %s: %w", path, errno)
+	}
+	return fd, nil
 }

@@ -37,6 +37,10 @@ func measure(p *bench.ProbeSide) error {
 	if err := rt.UnshareFiles(); err != nil {
 		return err
 	}
+	// Go has a handler for it, which would run at the end of every child.
+	if errno := rt.RawSigaction(rt.SignalChild, &rt.SignalAction{}, nil); errno != 0 {
+		return fmt.Errorf("no handler for the end of children: %w", errno)
+	}
 	if err := p.Ready(); err != nil {
 		return err
 	}

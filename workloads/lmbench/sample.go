@@ -83,10 +83,20 @@ func (s sample) in(unit string) (v []float64, why string) {
 // less is the sample minus another of the same number of repetitions, rank by rank: its
 // median is the difference of the medians, as the original subtracts.
 func (s sample) less(o sample) sample {
+	return s.ranks(o, func(a, b float64) float64 { return a - b })
+}
+
+// meanOf is the mean of two samples of the same number of repetitions, rank by rank.
+func meanOf(a, b sample) sample {
+	return a.ranks(b, func(a, b float64) float64 { return (a + b) / 2 })
+}
+
+// ranks combines the least of both, the second of both, and so on.
+func (s sample) ranks(o sample, with func(a, b float64) float64) sample {
 	a, b := slices.Sorted(slices.Values(s.each)), slices.Sorted(slices.Values(o.each))
 	out := sample{batch: s.batch, bytes: s.bytes}
 	for i := range min(len(a), len(b)) {
-		out.each = append(out.each, a[i]-b[i])
+		out.each = append(out.each, with(a[i], b[i]))
 	}
 	return out
 }
