@@ -3,6 +3,7 @@
 package rt
 
 import (
+	"bytes"
 	"syscall"
 	"unsafe"
 
@@ -16,6 +17,8 @@ func cloneExec(flags uintptr, path *byte, argv, envp **byte) int
 func countSignal()
 func handlerAddresses() (handler, restorer uintptr)
 func signalCount() uint64
+func forker()
+func forkerStart() *byte
 
 // RawClone is fork(2) without a libc: 0 in the child, which is a copy with this thread
 // alone, dies unnoticed by the Go runtime, and may run nothing but nosplit functions
@@ -101,4 +104,19 @@ func SignalsHandled() uint64 { return signalCount() }
 func RawSigaction(signal int, now, before *SignalAction) syscall.Errno {
 	_, _, errno := syscall.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(signal), uintptr(unsafe.Pointer(now)), uintptr(unsafe.Pointer(before)), 8, 0, 0)
 	return errno
+}
+
+// forkerEnd stands behind the program in memory.
+const forkerEnd = "forker ."
+
+// ForkerCode is machine code of a static program that only forks, without a libc. What a
+// fork costs depends on the memory of the process, so it first makes itself as large as a
+// small dynamic C program: 18 mappings beside its own, 18 pages of them written. It reads a number of 8 bytes from descriptor 0, forks as often, each
+// time waiting for the child, and writes the number to descriptor 0, or 2^64-1 when a child
+// could not be made or did not end as it should; at the end of input it exits. Its child
+// exits with status 1; if the program has arguments, the child executes the first with the
+// further ones, and has to end with status 0.
+func ForkerCode() []byte {
+	at := unsafe.Slice(forkerStart(), 1<<10)
+	return bytes.Clone(at[:bytes.Index(at, []byte(forkerEnd))])
 }

@@ -14,3 +14,4 @@ func SetBlockedSignals(uint64)                                      {}
 func CountSignals() SignalAction                                    { return SignalAction{} }
 func SignalsHandled() uint64                                        { return 0 }
 func RawSigaction(int, *SignalAction, *SignalAction) syscall.Errno  { return syscall.ENOSYS }
+func ForkerCode() []byte                                            { return nil }

@@ -51,3 +51,5 @@ func RawListen(int) (fd, port int, err error)                        { return -1
 func RawUDP(time.Duration) (fd, port int, err error)                 { return -1, 0, unsupported("raw sockets") }
 func RawDup(int) (int, error)                                        { return -1, unsupported("fcntl") }
 func RawSelectWritable(int, *FDSet) (int, syscall.Errno)             { return -1, syscall.ENOSYS }
+func RawDupTo(int, int) error                                        { return unsupported("dup3") }
+func ForkExec(string, []string) (int, syscall.Errno)                 { return -1, syscall.ENOSYS }

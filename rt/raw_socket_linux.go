@@ -125,3 +125,11 @@ func bound(stream bool, at [4]byte) (fd, port int, err error) {
 
 // RawDup is a second descriptor for the same thing, close-on-exec. Cold.
 func RawDup(fd int) (int, error) { return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0) }
+
+// RawDupTo makes the descriptor to the same thing as fd, open over exec. Cold.
+func RawDupTo(fd, to int) error {
+	if err := unix.Dup3(fd, to, 0); err != nil {
+		return fmt.Errorf("dup3 of %d to %d: %w", fd, to, err)
+	}
+	return nil
+}

@@ -9,39 +9,44 @@ import (
 // tinyText is what the tiny program writes.
 const tinyText = "Hello world\n"
 
-// tinyProgram is the smallest static ELF program that does what the original's hello does:
-// it writes tinyText to standard output and exits with status 0. Machine code by hand: no
+// tinyProgram is the smallest static program that does what the original's hello does: it
+// writes tinyText to standard output and exits with status 0. Machine code by hand: no
 // compiler, no loader and no libc is in the figure.
-//
-// https://man7.org/linux/man-pages/man5/elf.5.html
 func tinyProgram() ([]byte, error) {
-	var code []byte
-	var machine uint16
 	switch runtime.GOARCH {
 	case "amd64":
-		machine, code = 62, tinyAMD64()
+		return executable(append(tinyAMD64(), tinyText...))
 	case "arm64":
-		machine, code = 183, tinyARM64()
-	default:
+		return executable(append(tinyARM64(), tinyText...))
+	}
+	return executable(nil)
+}
+
+// executable is code as a static ELF program of one segment, read and executed.
+//
+// https://man7.org/linux/man-pages/man5/elf.5.html
+func executable(code []byte) ([]byte, error) {
+	machine, ok := map[string]uint16{"amd64": 62, "arm64": 183}[runtime.GOARCH]
+	if !ok || len(code) == 0 {
 		return nil, fmt.Errorf("no machine code for %s", runtime.GOARCH)
 	}
 	const (
-		base   = 0x400000
-		head   = 64
-		segHdr = 56
+		base    = 0x400000
+		head    = 64
+		segment = 56
 	)
-	size := uint64(head + segHdr + len(code) + len(tinyText))
+	size := uint64(head + segment + len(code))
 	le := binary.LittleEndian
 	out := make([]byte, 0, size)
 	out = append(out, 0x7f, 'E', 'L', 'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 	out = le.AppendUint16(out, 2) // an executable
 	out = le.AppendUint16(out, machine)
 	out = le.AppendUint32(out, 1)
-	out = le.AppendUint64(out, base+head+segHdr) // entry
-	out = le.AppendUint64(out, head)             // the program headers
-	out = le.AppendUint64(out, 0)                // no section
+	out = le.AppendUint64(out, base+head+segment) // entry
+	out = le.AppendUint64(out, head)              // the program headers
+	out = le.AppendUint64(out, 0)                 // no section
 	out = le.AppendUint32(out, 0)
-	for _, v := range []uint16{head, segHdr, 1, 0, 0, 0} {
+	for _, v := range []uint16{head, segment, 1, 0, 0, 0} {
 		out = le.AppendUint16(out, v)
 	}
 	out = le.AppendUint32(out, 1) // load
@@ -49,8 +54,7 @@ func tinyProgram() ([]byte, error) {
 	for _, v := range []uint64{0, base, base, size, size, 0x1000} {
 		out = le.AppendUint64(out, v)
 	}
-	out = append(out, code...)
-	return append(out, tinyText...), nil
+	return append(out, code...), nil
 }
 
 // tinyAMD64 is write(1, text, 12); exit(0). The text follows the code.

@@ -3,6 +3,7 @@ package lmbench
 import (
 	"bytes"
 	"debug/elf"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"syscall"
@@ -11,29 +12,39 @@ import (
 	"opcycle/rt"
 )
 
-// process is what a clone copies: its size is in the figure of every fork.
-func process() string {
-	status, err := slurp("/proc/self/status")
-	if err != nil {
-		return "a Go process"
-	}
-	return fmt.Sprintf("the process that forks is a Go probe: %s threads, %s resident, page tables of %s",
-		field(status, "Threads"), field(status, "VmRSS"), field(status, "VmPTE"))
-}
+// What a fork costs depends on the memory of the process that forks: its mappings and page
+// tables are copied. Ours is a Go process of several MB, the original's a small C program.
+// So the process that forks in the headline is a static program of our own with the
+// mappings of a small dynamic C program (rt.ForkerCode), and the clone of the Go probe is a
+// detail row.
+const forkDeviation = "forked by a static program without a libc that has the mappings and written pages of a small dynamic C program (about 22 each): no atfork handlers, no stdio"
 
-// forkExit times a clone whose child exits at once, and the wait for it.
 func forkExit(b *bed) ([]bench.Reading, error) {
 	defer rt.SetBlockedSignals(rt.BlockSignals())
-	s, err := b.repeat(timed("fork", forks))
+	small, err := b.forked("fork+exit (raw clone) of a small static process")
 	if err != nil {
 		return nil, err
 	}
-	r := s.reading("fork+exit (raw clone), wait4", median, micros)
-	r.Deviation = "no libc's fork: no atfork handlers, no stdio; " + process()
-	return []bench.Reading{r}, nil
+	small.Deviation = forkDeviation
+	own, err := b.row("fork+exit (raw clone) of a Go process", forks)
+	if err != nil {
+		return nil, err
+	}
+	own.Deviation = process()
+	return []bench.Reading{small, own}, nil
 }
 
-// hot.
+// process says what a clone of this process copies.
+func process() string {
+	status, err := slurp("/proc/self/status")
+	if err != nil {
+		return "a Go probe of unknown size"
+	}
+	return fmt.Sprintf("a Go probe: %s threads, %s resident (%s anonymous), page tables of %s",
+		field(status, "Threads"), field(status, "VmRSS"), field(status, "RssAnon"), field(status, "VmPTE"))
+}
+
+// forks clones this process. hot.
 //
 //go:nosplit
 func forks(n int64) syscall.Errno {
@@ -78,12 +89,12 @@ func newProgram(path string, args ...string) *program {
 	return p
 }
 
-// hot.
+// vforks clones this process to run the program, without a copy of its memory. hot.
 //
 //go:nosplit
-func (p *program) runs(vfork bool, n int64) syscall.Errno {
+func (p *program) vforks(n int64) syscall.Errno {
 	for ; n > 0; n-- {
-		pid, errno := rt.RawCloneExec(vfork, p.path, &p.argv[0], &p.envp[0])
+		pid, errno := rt.RawCloneExec(true, p.path, &p.argv[0], &p.envp[0])
 		if errno != 0 {
 			return errno
 		}
@@ -94,29 +105,75 @@ func (p *program) runs(vfork bool, n int64) syscall.Errno {
 	return 0
 }
 
-// row measures one way to run a program. A program that does not end with status 0 has no
-// figure: the original would time its failure.
+// row measures one way to make processes. One in which a child does not end as it should
+// has no figure: the original would time the failure.
 func (b *bed) row(what string, loop func(n int64) syscall.Errno) (bench.Reading, error) {
 	s, err := b.repeat(timed(what, loop))
 	switch {
 	case errors.Is(err, errStopped):
 		return bench.Reading{}, err
+	case errors.Is(err, syscall.ECHILD): // of reaped
+		err = errors.New("a child did not end with the status that it should")
+		fallthrough
 	case err != nil:
-		if errors.Is(err, syscall.ECHILD) { // of reaped
-			err = fmt.Errorf("%s: a child did not end with status 0", what)
-		}
 		return bench.Reading{Mechanism: what, Statistic: median, Unit: micros, NA: err.Error()}, nil
 	}
 	return s.reading(what, median, micros), nil
 }
 
-// tinyFile is the tiny program's path: a file in memory, without a folder's cost.
-func tinyFile() (string, error) {
-	content, err := tinyProgram()
+// forked measures forks of the tiny forking program, whose child executes argv if there is
+// one. The two messages to and from it, some µs, are in each interval.
+func (b *bed) forked(what string, argv ...string) (bench.Reading, error) {
+	code, err := executable(rt.ForkerCode())
 	if err != nil {
-		return "", err
+		return bench.Reading{}, err
 	}
-	w, err := rt.RawMemfd("tiny", content)
+	path, err := memoryFile("forker", code)
+	if err != nil {
+		return bench.Reading{}, err
+	}
+	ours, theirs, err := rt.RawSocketPair()
+	if err != nil {
+		return bench.Reading{}, err
+	}
+	if err := rt.RawDupTo(theirs, 0); err != nil { // nothing else is on a probe's standard input
+		return bench.Reading{}, err
+	}
+	rt.RawClose(theirs)
+	forker := newProgram(path, append([]string{"forker"}, argv...)...)
+	pid, errno := rt.RawCloneExec(true, forker.path, &forker.argv[0], &forker.envp[0])
+	if errno != 0 {
+		return bench.Reading{}, fmt.Errorf("start the forking program: %w", errno)
+	}
+	order := make([]byte, 8)
+	r, err := b.row(what, func(n int64) syscall.Errno { return ordered(ours, order, n) })
+	rt.RawClose(ours) // its end of input
+	if errno := reaped(pid, 0); err == nil && errno != 0 {
+		err = fmt.Errorf("the forking program did not end well: %w", errno)
+	}
+	return r, err
+}
+
+// ordered has the program fork n times. hot.
+//
+//go:nosplit
+func ordered(fd int, order []byte, n int64) syscall.Errno {
+	binary.NativeEndian.PutUint64(order, uint64(n))
+	if put, errno := rt.RawWrite(fd, order); put != len(order) {
+		return failed(errno)
+	}
+	if got, errno := rt.RawRead(fd, order); got != len(order) {
+		return failed(errno)
+	}
+	if binary.NativeEndian.Uint64(order) != uint64(n) {
+		return syscall.ECHILD
+	}
+	return 0
+}
+
+// memoryFile is a file in memory to execute, without a folder's cost.
+func memoryFile(name string, content []byte) (string, error) {
+	w, err := rt.RawMemfd(name, content)
 	if err != nil {
 		return "", err
 	}
@@ -150,53 +207,56 @@ func dynamicProgram() string {
 	return ""
 }
 
-// forkExec times a clone whose child closes its standard output and executes a program,
-// and the wait for it.
+// forkExec times fork, execve of a program, and the wait for its end.
 func forkExec(b *bed) ([]bench.Reading, error) {
 	defer rt.SetBlockedSignals(rt.BlockSignals())
-	path, err := tinyFile()
+	content, err := tinyProgram()
 	if err != nil {
 		return nil, err
 	}
-	tiny, own := newProgram(path, "tiny"), newProgram("/proc/self/exe", "opcycle", "--version")
-	spawn := &syscall.ProcAttr{Env: []string{}}
-	rows := []struct {
-		what string
-		loop func(n int64) syscall.Errno
-	}{
-		{"fork+exec (raw clone) static tiny program", func(n int64) syscall.Errno { return tiny.runs(false, n) }},
-		{"vfork+exec (raw clone) static tiny program", func(n int64) syscall.Errno { return tiny.runs(true, n) }},
-		{"syscall.ForkExec static tiny program", func(n int64) syscall.Errno { return forkExecs(path, spawn, n) }},
-		{"fork+exec (raw clone) opcycle itself: a Go program's start", func(n int64) syscall.Errno { return own.runs(false, n) }},
+	tiny, err := memoryFile("tiny", content)
+	if err != nil {
+		return nil, err
+	}
+	own, errno := rt.RawOpen(cString("/proc/self/exe"), rt.OpenReadOnly, 0)
+	if errno != 0 {
+		return nil, fmt.Errorf("open our own program: %w; /proc must be mounted", errno)
+	}
+	vfork := newProgram(tiny, "tiny")
+	rows := []func() (bench.Reading, error){
+		func() (bench.Reading, error) { return b.forked("fork+exec of a static tiny program", tiny) },
+		func() (bench.Reading, error) {
+			return b.row("vfork+exec (raw clone) of a static tiny program by a Go process", vfork.vforks)
+		},
+		func() (bench.Reading, error) {
+			return b.row("syscall.ForkExec of a static tiny program by a Go process", func(n int64) syscall.Errno { return forkExecs(tiny, n) })
+		},
+		func() (bench.Reading, error) {
+			return b.forked("fork+exec of opcycle itself: a Go program's start", fmt.Sprintf("/proc/self/fd/%d", own), "--version")
+		},
 	}
 	if name := dynamicProgram(); name != "" {
-		p := newProgram(name, "true")
-		rows = append(rows, rows[0])
-		rows[len(rows)-1].what = "fork+exec (raw clone) dynamic " + name
-		rows[len(rows)-1].loop = func(n int64) syscall.Errno { return p.runs(false, n) }
+		rows = append(rows, func() (bench.Reading, error) { return b.forked("fork+exec of the dynamic program "+name, name) })
 	}
 	var out []bench.Reading
 	for _, row := range rows {
-		r, err := b.row(row.what, row.loop)
+		r, err := row()
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, r)
 	}
-	out[0].Deviation = "the original executes a dynamic C program; " + process()
+	out[0].Deviation = "the program is static and tiny, the original's a dynamic C program; " + forkDeviation
 	return out, nil
 }
 
 // forkExecs is what a Go program pays. Not hot: it allocates, as every user of it does.
-func forkExecs(path string, attr *syscall.ProcAttr, n int64) syscall.Errno {
+func forkExecs(path string, n int64) syscall.Errno {
 	argv := []string{"tiny"}
 	for ; n > 0; n-- {
-		pid, err := syscall.ForkExec(path, argv, attr)
-		if err != nil {
-			if errno, ok := err.(syscall.Errno); ok {
-				return errno
-			}
-			return syscall.EIO
+		pid, errno := rt.ForkExec(path, argv)
+		if errno != 0 {
+			return errno
 		}
 		if errno := reaped(pid, 0); errno != 0 {
 			return errno
@@ -214,7 +274,11 @@ func forkShell(b *bed) ([]bench.Reading, error) {
 	if errno := rt.RawStat(cString(shell), &st); errno != 0 {
 		return nil, fmt.Errorf("no shell in this image: %s: %w", shell, errno)
 	}
-	path, err := tinyFile()
+	content, err := tinyProgram()
+	if err != nil {
+		return nil, err
+	}
+	tiny, err := memoryFile("tiny", content)
 	if err != nil {
 		return nil, err
 	}
@@ -223,18 +287,18 @@ func forkShell(b *bed) ([]bench.Reading, error) {
 	if n, err := syscall.Readlink(shell, target); err == nil {
 		name += " -> " + string(target[:n])
 	}
-	programs := []struct{ what, path string }{{"static tiny program", path}}
+	programs := []struct{ what, path string }{{"a static tiny program", tiny}}
 	if dynamic := dynamicProgram(); dynamic != "" {
-		programs = append(programs, struct{ what, path string }{"dynamic " + dynamic, dynamic})
+		programs = append(programs, struct{ what, path string }{"the dynamic program " + dynamic, dynamic})
 	}
 	var out []bench.Reading
 	for _, p := range programs {
-		sh := newProgram(shell, "sh", "-c", p.path)
-		r, err := b.row(fmt.Sprintf("fork+exec (raw clone) %s -c, %s", name, p.what), func(n int64) syscall.Errno { return sh.runs(false, n) })
+		r, err := b.forked(fmt.Sprintf("fork+exec of %s -c, which runs %s", name, p.what), shell, "-c", p.path)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, r)
 	}
+	out[0].Deviation = "the program is static and tiny, the original's a dynamic C program; " + forkDeviation
 	return out, nil
 }
