@@ -23,7 +23,8 @@ type Host struct {
 	TimeNS       uint64     `json:"time_namespace"`
 	Hypervisor   string     `json:"hypervisor"` // empty: none seen
 	Governor     string     `json:"governor"`
-	RTRuntimeUS  *int64     `json:"sched_rt_runtime_us"` // −1: unlimited
+	FIFOLimit    *FIFOLimit `json:"fifo_limit,omitempty"` // nil in results of older versions
+	RTRuntimeUS  *int64     `json:"sched_rt_runtime_us"`  // −1: unlimited
 	RTPeriodUS   *int64     `json:"sched_rt_period_us"`
 	RTGroupSched *bool      `json:"rt_group_sched"`
 	Container    string     `json:"container"` // podman, docker, kubernetes, …; empty: none seen
@@ -37,12 +38,13 @@ type Host struct {
 
 // CPU is one online processor.
 type CPU struct {
-	ID       int   `json:"id"`
-	Core     int   `json:"core"`
-	Package  int   `json:"package"`
-	Node     int   `json:"node"`
-	Siblings []int `json:"siblings"`   // SMT threads of the same core, itself included
-	IRQs     int64 `json:"interrupts"` // device interrupts since boot; −1: not known
+	ID       int     `json:"id"`
+	Core     int     `json:"core"`
+	Package  int     `json:"package"`
+	Node     int     `json:"node"`
+	Siblings []int   `json:"siblings"`   // SMT threads of the same core, itself included
+	IRQs     int64   `json:"interrupts"` // device interrupts since boot; −1: not known
+	Caches   []Cache `json:"caches,omitempty"`
 }
 
 // HostLimits are what the process may ask of the kernel.

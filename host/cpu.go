@@ -51,6 +51,7 @@ func (t *tree) processor(id int, irqs table) bench.CPU {
 	if l := t.list(dir, t.text(dir+"/topology/thread_siblings_list")); len(l) > 0 {
 		c.Siblings = l
 	}
+	c.Caches = t.caches(dir + "/cache")
 	for _, e := range t.entries(dir) { // a link "node1"; none on kernels without NUMA
 		if n, ok := strings.CutPrefix(e, "node"); ok {
 			c.Node, _ = strconv.Atoi(n)

@@ -1,0 +1,43 @@
+package bench
+
+// What limits a SCHED_FIFO thread's time.
+const (
+	FIFONone      = "none"
+	FIFOBandwidth = "RT bandwidth"
+	FIFOServer    = "fair server"
+	FIFOBoth      = "RT bandwidth and fair server"
+	FIFOUnknown   = "unknown"
+)
+
+// FIFOLimit is what the kernel lets a SCHED_FIFO thread run at most, beside others that
+// want its CPU.
+type FIFOLimit struct {
+	By        string `json:"by"`         // one of the words above
+	Why       string `json:"why"`        // where it comes from, or why it is not known
+	RuntimeNS int64  `json:"runtime_ns"` // of each PeriodNS; 0: not known, or no limit
+	PeriodNS  int64  `json:"period_ns"`
+}
+
+// Cache is one cache of a CPU.
+type Cache struct {
+	Level  int    `json:"level"`
+	Type   string `json:"type"` // "Data", "Instruction" or "Unified"
+	Bytes  int64  `json:"bytes"`
+	Line   int64  `json:"line_bytes"` // 0: not known
+	Ways   int    `json:"ways"`       // 0: not known
+	ID     int    `json:"id"`         // the kernel's, −1: not known
+	Shared []int  `json:"shared_cpus"`
+}
+
+// DataCache is the CPU's cache of that level that holds data.
+func (c *CPU) DataCache(level int) (Cache, bool) {
+	for _, k := range c.Caches {
+		if k.Level == level && k.Type != "Instruction" {
+			return k, true
+		}
+	}
+	return Cache{}, false
+}
+
+// CPUByID finds an online CPU.
+func (h *Host) CPUByID(id int) (CPU, bool) { return h.cpu(id) }
