@@ -10,10 +10,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"runtime"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,7 +21,12 @@ import (
 )
 
 // readyLimit bounds how long a probe may prepare: it touches its memory and calibrates.
-const readyLimit = 30 * time.Second
+// endLimit bounds how long one that has said its last word may take to end: it unlocks and
+// frees its memory, on a machine that may be stressed.
+const (
+	readyLimit = 30 * time.Second
+	endLimit   = 5 * time.Second
+)
 
 // Prober starts probes: the same binary anew, with an environment that keeps the Go
 // runtime off the measuring thread (suites.md, R1 and R2).
@@ -38,9 +39,12 @@ type Prober struct {
 type probe struct {
 	name   string
 	cmd    *exec.Cmd
+	procs  int
+	home   []int
 	pipe   net.Conn
 	stderr tail
 	limit  time.Duration
+	leave  func() bool // ends the watch of the context
 
 	hung  atomic.Bool
 	watch *time.Timer
@@ -54,7 +58,11 @@ type probe struct {
 // Start starts a probe on the CPUs home. The process has the calling program's death as
 // its own. cold.
 func (p Prober) Start(ctx context.Context, o bench.ProbeOrder, home []int) (*bench.ProbeRun, error) {
-	c := &probe{name: o.Suite + "/" + o.Probe, limit: o.Limit, ended: make(chan struct{})}
+	c := &probe{name: o.Suite + "/" + o.Probe, procs: max(o.MaxProcs, 0), home: home, limit: o.Limit,
+		leave: func() bool { return true }, ended: make(chan struct{})}
+	if c.procs == 0 {
+		c.procs = 2
+	}
 	input, err := json.Marshal(o.Input)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: its order: %w", c.name, err)
@@ -76,74 +84,25 @@ func (p Prober) Start(ctx context.Context, o bench.ProbeOrder, home []int) (*ben
 		_ = c.pipe.Close()
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
-	procs := o.MaxProcs
-	if procs == 0 {
-		procs = 2
-	}
 	c.cmd = exec.Command(p.Exe, p.Args(o.Suite, o.Probe, o.Shared)...)
-	c.cmd.Env = probeEnv(procs)
+	c.cmd.Env = probeEnv(c.procs)
 	c.cmd.ExtraFiles = []*os.File{theirs, c.shared.File}
-	c.cmd.Stderr = &c.stderr
 	c.cmd.SysProcAttr = rt.OwnGroup()
 	if err := c.launch(home); err != nil {
 		c.close()
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
-	if _, err := c.pipe.Write(order); err != nil {
-		c.kill()
-		<-c.ended
+	err = c.pipe.SetWriteDeadline(time.Now().Add(readyLimit))
+	if err == nil {
+		_, err = c.pipe.Write(order)
+	}
+	if err != nil {
 		c.close()
 		return nil, fmt.Errorf("start %s: its order: %w", c.name, errors.Join(c.state, err))
 	}
-	context.AfterFunc(ctx, c.stop)
+	c.leave = context.AfterFunc(ctx, c.stop)
 	return &bench.ProbeRun{PID: c.cmd.Process.Pid, Mem: c.shared.Mem[workloads.HeaderBytes:], Ready: c.ready, Go: c.begin,
 		Stop: c.stop, Wait: c.wait, Kill: c.kill, Close: c.close, Done: c.ended, Info: c.info}, nil
-}
-
-// probeEnv is the environment of suites.md, R2, over what the user's says.
-func probeEnv(procs int) []string {
-	own := map[string]string{"GODEBUG": "asyncpreemptoff=1", "GOGC": "off", "GOMAXPROCS": strconv.Itoa(procs)}
-	env := slices.DeleteFunc(os.Environ(), func(e string) bool {
-		name, _, _ := strings.Cut(e, "=")
-		_, ours := own[name]
-		return ours || name == "GOMEMLIMIT"
-	})
-	for name, value := range own {
-		env = append(env, name+"="+value)
-	}
-	slices.Sort(env)
-	return env
-}
-
-// launch starts the process from a thread that is on home and lives until the child has
-// ended: the child inherits the place, and its death signal is that thread's end.
-func (c *probe) launch(home []int) error {
-	started := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread() // never unlocked: the thread ends with this goroutine
-		err := rt.SetAffinity(0, home)
-		if err == nil {
-			err = c.cmd.Start()
-		}
-		started <- err
-		if err != nil {
-			return
-		}
-		c.ending(c.cmd.Wait())
-	}()
-	return <-started
-}
-
-func (c *probe) ending(err error) {
-	switch said := c.stderr.String(); {
-	case c.hung.Load():
-		c.state = fmt.Errorf("%s hung: it was killed %s after its begin", c.name, c.limit)
-	case err != nil && said != "":
-		c.state = fmt.Errorf("%s ended: %s: %s", c.name, c.cmd.ProcessState, said)
-	case err != nil:
-		c.state = fmt.Errorf("%s ended: %s", c.name, c.cmd.ProcessState)
-	}
-	close(c.ended)
 }
 
 func (c *probe) receive(do string, limit time.Duration) (workloads.Frame, error) {
@@ -165,7 +124,10 @@ func (c *probe) receive(do string, limit time.Duration) (workloads.Frame, error)
 		if c.state != nil {
 			return f, c.state
 		}
-		return f, fmt.Errorf("%s: its answer: %w", c.name, err)
+		if errors.Is(err, io.EOF) {
+			return f, fmt.Errorf("%s ended without a word where %s was due", c.name, do)
+		}
+		return f, fmt.Errorf("%s: its %s: %w", c.name, do, err)
 	case f.Error != "":
 		c.dead()
 		return f, fmt.Errorf("%s: %s", c.name, f.Error)
@@ -180,7 +142,7 @@ func (c *probe) receive(do string, limit time.Duration) (workloads.Frame, error)
 func (c *probe) dead() {
 	select {
 	case <-c.ended:
-	case <-time.After(killAfter):
+	case <-time.After(endLimit):
 		c.kill()
 		<-c.ended
 	}
@@ -217,6 +179,7 @@ func (c *probe) stop() {
 
 // close ends a probe that still runs and gives its memory and socket back.
 func (c *probe) close() {
+	c.leave()
 	if c.cmd.Process != nil {
 		c.kill()
 		<-c.ended
@@ -245,29 +208,4 @@ func (c *probe) wait(answer any) error {
 		}
 	}
 	return err
-}
-
-// kill ends the probe and every process that it started in its group.
-func (c *probe) kill() { rt.KillGroup(c.cmd.Process) }
-
-// info is the process as the kernel has it now.
-func (c *probe) info() (bench.ProcessInfo, error) {
-	pid := c.cmd.Process.Pid
-	info := bench.ProcessInfo{Name: c.name, PID: pid, GOGC: "off", TimerSlack: -1}
-	tids, err := rt.ThreadsOf(pid)
-	if err != nil {
-		return info, fmt.Errorf("%s: %w", c.name, err)
-	}
-	for _, tid := range tids {
-		a, err := rt.ReadThread(tid)
-		if err != nil {
-			continue // it ended meanwhile
-		}
-		role := "runtime"
-		if a.Policy.RealTime() {
-			role = "measuring"
-		}
-		info.Threads = append(info.Threads, bench.ThreadInfo{TID: tid, Role: role, Policy: a.Policy.String(), Priority: a.Priority, CPUs: a.CPUs})
-	}
-	return info, nil
 }

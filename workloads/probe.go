@@ -84,6 +84,11 @@ func Serve(suite, probe string, ctl, mem uintptr, size int) error {
 
 // ServeProbe is Serve with the probe itself.
 func ServeProbe(run bench.Probe, ctl, mem uintptr, size int) error {
+	// Before the order: a conductor that is dead by now leaves a socket without an order, one
+	// that dies later ends this process, whatever it does.
+	if err := rt.SetParentDeathSignal(); err != nil {
+		return err
+	}
 	shared, err := rt.MapShared(os.NewFile(mem, "shared"), HeaderBytes+size)
 	if err != nil {
 		return err
@@ -93,7 +98,6 @@ func ServeProbe(run bench.Probe, ctl, mem uintptr, size int) error {
 	if err != nil {
 		return err
 	}
-	_ = rt.SetParentDeathSignal() // the socket's end says the same, to a probe that looks
 	answered := false
 	p := &bench.ProbeSide{
 		Mem:    shared.Mem[HeaderBytes:],
