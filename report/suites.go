@@ -11,7 +11,9 @@ import (
 // suiteWriters are the tables of the suites by name. A writer gets every result of its
 // suite in the file, in order, since runs of one suite stand below or beside each other.
 func suiteWriters() map[string]func(p *printer, results []*bench.SuiteResult, refs []bench.Reference) {
-	return map[string]func(p *printer, results []*bench.SuiteResult, refs []bench.Reference){}
+	return map[string]func(p *printer, results []*bench.SuiteResult, refs []bench.Reference){
+		"lmbench": lmbench,
+	}
 }
 
 // suiteText is the report of a file without an OPC UA run.

@@ -94,6 +94,16 @@ func RawMemory(size int, huge bool) ([]byte, error) {
 // FreeMemory gives memory of RawMemory back. Cold.
 func FreeMemory(mem []byte) error { return unix.Munmap(mem) }
 
+// SharedCounter is a number that this process shares with every raw clone that it makes
+// afterwards. It lives as long as the process. Cold.
+func SharedCounter() (*uint64, error) {
+	mem, err := unix.Mmap(-1, 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)
+	if err != nil {
+		return nil, fmt.Errorf("mmap of a shared page: %w", err)
+	}
+	return (*uint64)(unsafe.Pointer(unsafe.SliceData(mem))), nil
+}
+
 // FilesystemOf is the kernel's number of the file system that path lies on
 // (include/uapi/linux/magic.h). Cold.
 func FilesystemOf(path string) (int64, error) {

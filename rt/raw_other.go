@@ -53,3 +53,4 @@ func RawDup(int) (int, error)                                        { return -1
 func RawSelectWritable(int, *FDSet) (int, syscall.Errno)             { return -1, syscall.ENOSYS }
 func RawDupTo(int, int) error                                        { return unsupported("dup3") }
 func ForkExec(string, []string) (int, syscall.Errno)                 { return -1, syscall.ENOSYS }
+func SharedCounter() (*uint64, error)                                { return nil, unsupported("mmap") }

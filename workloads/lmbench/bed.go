@@ -3,6 +3,7 @@ package lmbench
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -42,7 +43,7 @@ const (
 	wellFrom       = 0.99                          // outside of these the count is scaled anew
 	wellTo         = 1.2
 	aim            = 1.1
-	shortsAllowed  = 20
+	shortsAllowed  = 100
 )
 
 // repeat measures op, which does an operation n times and says how many ns that took, both
@@ -108,7 +109,7 @@ func (b *bed) calibrate(limit int64, op func(n int64) (ns int64, err error)) (in
 // scale is the count that lasts somewhat more than enough, if n lasted ns.
 func scale(n, ns, enough, limit int64) int64 {
 	want := aim * float64(enough) / float64(max(ns, 1)) * float64(n)
-	return min(max(int64(min(want, 100*float64(n))), 1), limit)
+	return min(max(int64(math.Ceil(min(want, 100*float64(n)))), 1), limit)
 }
 
 // interval is one call of op, unless the run was ended.

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"opcycle/bench"
 	"opcycle/rt"
@@ -31,12 +33,19 @@ func tcpConnect(b *bed) ([]bench.Reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := spawn(acceptPeer, &wiring{in: l, buf: make([]byte, 1)}, b.Other)
+	accepted, err := rt.SharedCounter()
+	if err != nil {
+		return nil, err
+	}
+	p, err := spawn(acceptPeer, &wiring{in: l, buf: make([]byte, 1), count: accepted}, b.Other)
 	if err != nil {
 		return nil, err
 	}
 	c := connector{to: rt.LoopbackAddress(1, port)}
 	s, err := b.repeatAtMost(connectsAtOnce, timed("connect", c.connects))
+	if err == nil {
+		err = c.compare(accepted)
+	}
 	if err = joined(err, p.end()); err != nil {
 		return nil, err
 	}
@@ -44,16 +53,30 @@ func tcpConnect(b *bed) ([]bench.Reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := s.reading("TCP on the loopback: socket, connect, close", median, micros)
+	r := s.reading("socket, connect, close", median, micros)
 	if b.CPU != noCPU {
 		r.Placement = fmt.Sprintf("CPU %d to %d", b.CPU, b.Other)
 	}
 	r.Deviation = fmt.Sprintf("at most %d connects a repetition, over %d addresses; afterwards %s connections in TIME_WAIT", connectsAtOnce, connectAddresses, timeWait())
-	return []bench.Reading{r, alone.reading("socket and close alone, not subtracted", median, micros)}, nil
+	return []bench.Reading{r, alone.reading("socket, close alone (not subtracted)", median, micros)}, nil
 }
 
 // connector rotates the address that it connects to.
-type connector struct{ to rt.RawAddress }
+type connector struct {
+	to   rt.RawAddress
+	made uint64
+}
+
+// compare waits until the server has had every connection: one that it never saw was none.
+func (c *connector) compare(accepted *uint64) error {
+	for range 100 {
+		if atomic.LoadUint64(accepted) == c.made {
+			return nil
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return fmt.Errorf("%d connections were made, and the server had %d", c.made, atomic.LoadUint64(accepted))
+}
 
 // hot.
 //
@@ -76,6 +99,7 @@ func (c *connector) connects(n int64) syscall.Errno {
 		if errno != 0 {
 			return errno
 		}
+		c.made++
 	}
 	return 0
 }
@@ -111,6 +135,7 @@ func acceptPeer(w *wiring) {
 			}
 		}
 		rt.RawClose(fd)
+		atomic.AddUint64(w.count, 1)
 	}
 }
 

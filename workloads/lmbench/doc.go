@@ -23,10 +23,12 @@ package lmbench
 
 import "opcycle/bench"
 
+const suiteName = "lmbench"
+
 // Suite is the suite's line in workloads.All.
 func Suite() bench.Suite {
 	return bench.Suite{
-		Name:   "lmbench",
+		Name:   suiteName,
 		Short:  "what the operating system costs: system calls, processes, switches, pipes, sockets, files, memory",
 		Method: method,
 		New:    newRunner,

@@ -29,8 +29,7 @@ func latencyFigures() []figure {
 // for for ever.
 const replyLimit = time.Second
 
-// echo measures round trips with a peer that runs body on w: trips does n of them. Both
-// work by descriptors that close takes away.
+// echo measures round trips with a peer that runs body on w: trips does n of them.
 func (b *bed) echo(what string, body func(*wiring), w *wiring, cpu int, trips func(n int64) syscall.Errno) ([]bench.Reading, error) {
 	p, err := spawn(body, w, cpu)
 	if err != nil {
@@ -54,7 +53,7 @@ func pipeLatency(b *bed) ([]bench.Reading, error) {
 			return nil, err
 		}
 		w := wiring{in: back, out: ours, buf: make([]byte, 1)}
-		return b.echo("1 byte through two pipes and back", echoPeer, &wiring{in: theirs, out: answer, buf: make([]byte, 1)}, cpu,
+		return b.echo("1 byte, two pipes", echoPeer, &wiring{in: theirs, out: answer, buf: make([]byte, 1)}, cpu,
 			func(n int64) syscall.Errno { return trips(&w, n) })
 	})
 }
@@ -66,7 +65,7 @@ func unixLatency(b *bed) ([]bench.Reading, error) {
 			return nil, err
 		}
 		w := wiring{in: ours, out: ours, buf: make([]byte, 1)}
-		return b.echo("1 byte through a UNIX stream socket and back", echoPeer, &wiring{in: theirs, out: theirs, buf: make([]byte, 1)}, cpu,
+		return b.echo("1 byte, UNIX stream socket", echoPeer, &wiring{in: theirs, out: theirs, buf: make([]byte, 1)}, cpu,
 			func(n int64) syscall.Errno { return trips(&w, n) })
 	})
 }
@@ -80,7 +79,7 @@ func tcpLatency(b *bed) ([]bench.Reading, error) {
 		defer rt.RawClose(ours)
 		defer rt.RawClose(theirs)
 		w := wiring{in: ours, out: ours, buf: make([]byte, 1)}
-		return b.echo("1 byte through TCP on the loopback and back", echoPeer, &wiring{in: theirs, out: theirs, buf: make([]byte, 1)}, cpu,
+		return b.echo("1 byte, TCP on the loopback", echoPeer, &wiring{in: theirs, out: theirs, buf: make([]byte, 1)}, cpu,
 			func(n int64) syscall.Errno { return trips(&w, n) })
 	})
 }
@@ -161,7 +160,7 @@ func udpLatency(b *bed) ([]bench.Reading, error) {
 		}
 		w := wiring{in: client, buf: make([]byte, 4)}
 		var sequence uint32
-		return b.echo("4 bytes through UDP on the loopback and back", datagramPeer, &wiring{in: server, buf: make([]byte, 4)}, cpu,
+		return b.echo("4 bytes, UDP on the loopback", datagramPeer, &wiring{in: server, buf: make([]byte, 4)}, cpu,
 			func(n int64) syscall.Errno { return datagrams(&w, &sequence, n) })
 	})
 }

@@ -13,7 +13,8 @@ import (
 type wiring struct {
 	in, out int // descriptors
 	buf     []byte
-	mem     []byte // private to this peer once it has written it
+	mem     []byte  // private to this peer once it has written it
+	count   *uint64 // shared with the probe; atomic
 }
 
 // peer is a raw clone of the probe (suites.md, "worker kind B"): one thread, no runtime.

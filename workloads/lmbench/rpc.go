@@ -30,7 +30,7 @@ func rpcUDPLatency(b *bed) ([]bench.Reading, error) {
 			return nil, err
 		}
 		w := rpcClient{wiring: wiring{in: client, out: client, buf: make([]byte, rpcCallBytes)}}
-		out, err := b.echo("RPC (minimal codec) over UDP: a char and back", rpcDatagramPeer, &wiring{in: server, buf: make([]byte, rpcCallBytes)}, cpu, w.calls)
+		out, err := b.echo("RPC (minimal ONC codec), UDP", rpcDatagramPeer, &wiring{in: server, buf: make([]byte, rpcCallBytes)}, cpu, w.calls)
 		return deviating(out, rpcDeviation), err
 	})
 }
@@ -44,7 +44,7 @@ func rpcTCPLatency(b *bed) ([]bench.Reading, error) {
 		defer rt.RawClose(ours)
 		defer rt.RawClose(theirs)
 		w := rpcClient{wiring: wiring{in: ours, out: ours, buf: make([]byte, rpcMarkBytes+rpcCallBytes)}, mark: rpcMarkBytes}
-		out, err := b.echo("RPC (minimal codec) over TCP: a char and back", rpcStreamPeer, &wiring{in: theirs, buf: make([]byte, rpcMarkBytes+rpcCallBytes)}, cpu, w.calls)
+		out, err := b.echo("RPC (minimal ONC codec), TCP", rpcStreamPeer, &wiring{in: theirs, buf: make([]byte, rpcMarkBytes+rpcCallBytes)}, cpu, w.calls)
 		return deviating(out, rpcDeviation), err
 	})
 }

@@ -6,9 +6,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"opcycle/bench"
+	"opcycle/rt"
 )
 
 // mostRuns bounds the runs that a result beside another suite keeps, which goes on for as
@@ -70,10 +72,11 @@ func untilEnd(ctx context.Context, end <-chan struct{}) (until context.Context, 
 // measurement is one Run under way. One goroutine owns it.
 type measurement struct {
 	*runner
-	job  bench.Job
-	todo []figure
-	out  bench.SuiteResult
-	runs int // that went to their end
+	job   bench.Job
+	todo  []figure
+	out   bench.SuiteResult
+	clock bench.Reading
+	runs  int // that went to their end
 }
 
 // once measures every figure once. ended is false when ctx ended before.
@@ -114,10 +117,25 @@ func (m *measurement) keep(run int, readings []bench.Reading) {
 	if run > mostRuns {
 		return
 	}
+	readings = append([]bench.Reading{m.clock}, readings...)
 	for i := range readings {
 		readings[i].Run = strconv.Itoa(run)
 	}
 	m.out.Readings = append(m.out.Readings, readings...)
+}
+
+// tsc is the rate of the cycle counter, which stands where the original has a clock rate
+// that it measures by a loop.
+func tsc(root string) bench.Reading {
+	r := bench.Reading{Table: tableProcessor, Name: "clock", Headline: true, Mechanism: "time stamp counter against CLOCK_MONOTONIC", Statistic: median, Unit: "MHz"}
+	c, err := rt.ReadCycleClock(root)
+	if err != nil {
+		r.NA = err.Error()
+		return r
+	}
+	r.Mechanism, r.N = c.Unit+" against CLOCK_MONOTONIC", 1
+	r.Value = pointer(c.Hz / 1e6)
+	return r
 }
 
 // figure measures one figure. so are the readings of this run until now.
@@ -218,7 +236,12 @@ func (m *measurement) folder() string {
 }
 
 func (m *measurement) begin() {
-	m.out = bench.SuiteResult{Started: time.Now()}
+	text := func(series, text string) bench.Figure {
+		return bench.Figure{Suite: suiteName, Object: "host", Series: series, Statistic: "text", Unit: "text", Text: text}
+	}
+	kernel, _, _ := strings.Cut(m.job.Host.Kernel, " ")
+	m.clock = tsc(m.job.Root)
+	m.out = bench.SuiteResult{Started: time.Now(), Figures: []bench.Figure{text("host", m.job.Host.Name), text("os", "Linux "+kernel)}}
 	if m.job.RT == bench.RTRequire {
 		m.out.Absent = append(m.out.Absent, bench.Absent{What: "a real-time policy",
 			Why: "lmbench measures what an ordinary process pays; cyclictest and sel4bench measure real-time threads"})

@@ -38,9 +38,9 @@ func signalHandler(b *bed) ([]bench.Reading, error) {
 		return nil, err
 	}
 	return []bench.Reading{
-		handled.less(sent).reading("kill, handler and return, minus kill with signal 0", median, micros),
-		handled.reading("kill, handler and return", median, micros),
-		sent.reading("kill with signal 0", median, micros),
+		handled.less(sent).reading("kill, handler, return; minus kill of signal 0", median, micros),
+		handled.reading("kill, handler, return", median, micros),
+		sent.reading("kill of signal 0", median, micros),
 	}, nil
 }
 

@@ -21,12 +21,12 @@ const forkDeviation = "forked by a static program without a libc that has the ma
 
 func forkExit(b *bed) ([]bench.Reading, error) {
 	defer rt.SetBlockedSignals(rt.BlockSignals())
-	small, err := b.forked("fork+exit (raw clone) of a small static process")
+	small, err := b.forked("fork+exit (raw clone), small static process")
 	if err != nil {
 		return nil, err
 	}
 	small.Deviation = forkDeviation
-	own, err := b.row("fork+exit (raw clone) of a Go process", forks)
+	own, err := b.row("fork+exit (raw clone), Go process", forks)
 	if err != nil {
 		return nil, err
 	}
@@ -224,19 +224,19 @@ func forkExec(b *bed) ([]bench.Reading, error) {
 	}
 	vfork := newProgram(tiny, "tiny")
 	rows := []func() (bench.Reading, error){
-		func() (bench.Reading, error) { return b.forked("fork+exec of a static tiny program", tiny) },
+		func() (bench.Reading, error) { return b.forked("fork+exec, static tiny program", tiny) },
 		func() (bench.Reading, error) {
-			return b.row("vfork+exec (raw clone) of a static tiny program by a Go process", vfork.vforks)
+			return b.row("vfork+exec, static tiny program, from Go", vfork.vforks)
 		},
 		func() (bench.Reading, error) {
-			return b.row("syscall.ForkExec of a static tiny program by a Go process", func(n int64) syscall.Errno { return forkExecs(tiny, n) })
+			return b.row("syscall.ForkExec, static tiny program", func(n int64) syscall.Errno { return forkExecs(tiny, n) })
 		},
 		func() (bench.Reading, error) {
-			return b.forked("fork+exec of opcycle itself: a Go program's start", fmt.Sprintf("/proc/self/fd/%d", own), "--version")
+			return b.forked("fork+exec, opcycle itself (a Go program)", fmt.Sprintf("/proc/self/fd/%d", own), "--version")
 		},
 	}
 	if name := dynamicProgram(); name != "" {
-		rows = append(rows, func() (bench.Reading, error) { return b.forked("fork+exec of the dynamic program "+name, name) })
+		rows = append(rows, func() (bench.Reading, error) { return b.forked("fork+exec, dynamic "+name, name) })
 	}
 	var out []bench.Reading
 	for _, row := range rows {
@@ -285,15 +285,15 @@ func forkShell(b *bed) ([]bench.Reading, error) {
 	name := shell
 	target := make([]byte, 4096)
 	if n, err := syscall.Readlink(shell, target); err == nil {
-		name += " -> " + string(target[:n])
+		name += " (" + string(target[:n]) + ")"
 	}
-	programs := []struct{ what, path string }{{"a static tiny program", tiny}}
+	programs := []struct{ what, path string }{{"static tiny program", tiny}}
 	if dynamic := dynamicProgram(); dynamic != "" {
-		programs = append(programs, struct{ what, path string }{"the dynamic program " + dynamic, dynamic})
+		programs = append(programs, struct{ what, path string }{"dynamic " + dynamic, dynamic})
 	}
 	var out []bench.Reading
 	for _, p := range programs {
-		r, err := b.forked(fmt.Sprintf("fork+exec of %s -c, which runs %s", name, p.what), shell, "-c", p.path)
+		r, err := b.forked(fmt.Sprintf("fork+exec, %s -c, %s", name, p.what), shell, "-c", p.path)
 		if err != nil {
 			return nil, err
 		}

@@ -52,11 +52,10 @@ func contextSwitch(b *bed, n, size int) ([]bench.Reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	what := fmt.Sprintf("ring of %d processes over pipes, each sums %d KB", n, size>>10)
 	return []bench.Reading{
-		raw.less(overhead).reading(what+", minus the overhead", median, micros),
-		raw.reading(what+", raw", median, micros),
-		overhead.reading(fmt.Sprintf("overhead: pipe to oneself and %d KB summed", size>>10), median, micros),
+		raw.less(overhead).reading("ring over pipes, minus the overhead", median, micros),
+		raw.reading("ring over pipes, raw", median, micros),
+		overhead.reading("overhead: pipe to oneself and sum", median, micros),
 	}, nil
 }
 

@@ -1,0 +1,274 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/olekukonko/tablewriter/tw"
+
+	"opcycle/bench"
+)
+
+// lmbenchTable is one table of the seed's summary.
+type lmbenchTable struct {
+	name, title, unit string
+	clock             bool // has a column Mhz
+	columns           []lmbenchColumn
+}
+
+// lmbenchColumn is one figure: its machine name, and its head in two lines as the seed has it.
+type lmbenchColumn struct{ name, head string }
+
+// lmbenchTables are the seed's six tables in its order. "L3 $" is not in the seed.
+func lmbenchTables() []lmbenchTable {
+	return []lmbenchTable{
+		{"processor", "Processor, Processes - times in microseconds - smaller is better", "us", true, []lmbenchColumn{
+			{"null_call", "null\ncall"}, {"null_io", "null\nI/O"}, {"stat", "\nstat"}, {"open_close", "open\nclos"}, {"select", "selct\n"},
+			{"signal_install", "sig\ninst"}, {"signal_handler", "sig\nhndl"}, {"fork", "fork\nproc"}, {"exec", "exec\nproc"}, {"sh", "sh\nproc"}}},
+		{"context_switching", "Context switching - times in microseconds - smaller is better", "us", false, []lmbenchColumn{
+			{"context_switch_2p_0k", "2p/0K\nctxsw"}, {"context_switch_2p_16k", "2p/16K\nctxsw"}, {"context_switch_2p_64k", "2p/64K\nctxsw"},
+			{"context_switch_8p_16k", "8p/16K\nctxsw"}, {"context_switch_8p_64k", "8p/64K\nctxsw"},
+			{"context_switch_16p_16k", "16p/16K\nctxsw"}, {"context_switch_16p_64k", "16p/64K\nctxsw"}}},
+		{"local_latency", "*Local* Communication latencies in microseconds - smaller is better", "us", false, []lmbenchColumn{
+			{"context_switch_2p_0k", "2p/0K\nctxsw"}, {"pipe", "Pipe\n"}, {"af_unix", "AF\nUNIX"}, {"udp", "UDP\n"}, {"rpc_udp", "RPC/\nUDP"},
+			{"tcp", "TCP\n"}, {"rpc_tcp", "RPC/\nTCP"}, {"tcp_connect", "TCP\nconn"}}},
+		{"file_vm", "File & VM system latencies in microseconds - smaller is better", "us", false, []lmbenchColumn{
+			{"create_0k", "0K File\nCreate"}, {"delete_0k", "0K File\nDelete"}, {"create_10k", "10K File\nCreate"}, {"delete_10k", "10K File\nDelete"},
+			{"mmap", "Mmap\nLatency"}, {"protection_fault", "Prot\nFault"}, {"page_fault", "Page\nFault"}}},
+		{"local_bandwidth", "*Local* Communication bandwidths in MB/s - bigger is better", "MB/s", false, []lmbenchColumn{
+			{"pipe", "Pipe\n"}, {"af_unix", "AF\nUNIX"}, {"tcp", "TCP\n"}, {"file_reread", "File\nreread"}, {"mmap_reread", "Mmap\nreread"},
+			{"bcopy_libc", "Bcopy\n(libc)"}, {"bcopy_hand", "Bcopy\n(hand)"}, {"memory_read", "Mem\nread"}, {"memory_write", "Mem\nwrite"}}},
+		{"memory_latency", "Memory latencies in nanoseconds - smaller is better", "ns", true, []lmbenchColumn{
+			{"l1", "L1 $\n"}, {"l2", "L2 $\n"}, {"l3", "L3 $\n"}, {"main", "Main\nmem"}, {"guess", "Guesses\n"}}},
+	}
+}
+
+// lmbenchRun is one line of the tables: one run of one result.
+type lmbenchRun struct {
+	host, os string
+	readings []*bench.Reading
+}
+
+// lmbench is the summary in the layout of the seed, one line a run, the published lines
+// beneath, and then how each figure was measured.
+func lmbench(p *printer, results []*bench.SuiteResult, refs []bench.Reference) {
+	p.section("lmbench-style summary (reimplementation, not lmbench)")
+	var runs []lmbenchRun
+	for _, r := range results {
+		runs = append(runs, lmbenchRuns(r)...)
+	}
+	published := lmbenchPublished(refs)
+	var marks footnotes
+	for _, t := range lmbenchTables() {
+		t.print(p, runs, published, &marks)
+	}
+	p.line("")
+	if len(published) > 0 {
+		r := published[0][0]
+		p.item("", fmt.Sprintf("The lines below each rule are the published ones: %s, %s, %s; a K is 1000, a blank was not measured. "+
+			"opcycle references has their source, and how far they may be compared.", r.Vendor, r.Product, r.Platform))
+	}
+	p.item("", "Mhz is the rate of the time stamp counter, not lmbench's loop. A blank cell was not asked for.")
+	for i, s := range marks {
+		p.item(fmt.Sprintf("[%d] ", i+1), s)
+	}
+	lmbenchDetails(p, runs)
+	lmbenchRatios(p, runs)
+}
+
+// lmbenchRuns are the runs of one result in order.
+func lmbenchRuns(r *bench.SuiteResult) []lmbenchRun {
+	var out []lmbenchRun
+	at := map[string]int{}
+	for i := range r.Readings {
+		g := &r.Readings[i]
+		k, ok := at[g.Run]
+		if !ok {
+			k = len(out)
+			at[g.Run] = k
+			out = append(out, lmbenchRun{host: suiteWord(r, "host"), os: suiteWord(r, "os")})
+			if r.Label != "" {
+				out[k].host += ", " + r.Label
+			}
+		}
+		out[k].readings = append(out[k].readings, g)
+	}
+	return out
+}
+
+// suiteWord is a figure of a suite that is a text.
+func suiteWord(r *bench.SuiteResult, series string) string {
+	for _, g := range r.Figures {
+		if g.Series == series && g.Unit == "text" {
+			return g.Text
+		}
+	}
+	return "n/a"
+}
+
+// headline is the reading in the table, nil: not measured.
+func (r lmbenchRun) headline(table, name string) *bench.Reading {
+	for _, g := range r.readings {
+		if g.Headline && g.Table == table && g.Name == name {
+			return g
+		}
+	}
+	return nil
+}
+
+// print prints the table if a run has a figure of it.
+func (t lmbenchTable) print(p *printer, runs []lmbenchRun, published [][]bench.Reference, marks *footnotes) {
+	var body [][]string
+	any := false
+	for _, r := range runs {
+		row := []string{r.host, r.os}
+		if t.clock {
+			row = append(row, clockCell(r))
+		}
+		for _, c := range t.columns {
+			any = any || r.headline(t.name, c.name) != nil
+			row = append(row, t.cell(r, c.name, marks))
+		}
+		body = append(body, row)
+	}
+	if !any {
+		return
+	}
+	head := []string{"Host\n", "OS\n"}
+	if t.clock {
+		head = append(head, "Mhz\n")
+	}
+	for _, c := range t.columns {
+		head = append(head, c.head)
+	}
+	body = append(body, t.publishedRows(len(head), published)...)
+	p.line("")
+	p.line("%s", t.title)
+	p.table(p.heads(head), map[int]tw.Align{1: tw.AlignLeft}, body)
+}
+
+// heads are column heads of two lines, or of one where a form has no lines in a cell.
+func (p *printer) heads(head []string) []string {
+	out := slices.Clone(head)
+	if p.form != asText {
+		for i, h := range out {
+			out[i] = strings.TrimSpace(strings.ReplaceAll(h, "\n", " "))
+		}
+	}
+	return out
+}
+
+func clockCell(r lmbenchRun) string {
+	if g := r.headline("processor", "clock"); g != nil && g.Value != nil {
+		return strconv.FormatFloat(*g.Value, 'f', 0, 64)
+	}
+	return "n/a"
+}
+
+// cell is a figure with at least three digits, and the number of what must be known of it.
+func (t lmbenchTable) cell(r lmbenchRun, name string, marks *footnotes) string {
+	if name == "guess" {
+		return guess(r)
+	}
+	g := r.headline(t.name, name)
+	switch {
+	case g == nil:
+		return ""
+	case g.Value == nil:
+		return "n/a " + marks.mark(lmbenchWhy(t.name, g, "n/a: "+g.NA))
+	case g.Unstable != "":
+		return digits(*g.Value) + " " + marks.mark(lmbenchWhy(t.name, g, "unstable: "+g.Unstable))
+	}
+	return digits(*g.Value)
+}
+
+func lmbenchWhy(table string, g *bench.Reading, why string) string {
+	return table + "/" + g.Name + ": " + why
+}
+
+// digits writes three significant digits or more, never with an exponent.
+func digits(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	return strconv.FormatFloat(v, 'f', max(0, 2-int(math.Floor(math.Log10(math.Abs(v))))), 64)
+}
+
+// sameLatency is the difference up to which the original's summary takes two levels for
+// one (scripts/getsummary: 0.2, where its comment says 10 %).
+const sameLatency = 0.2
+
+// guess is the original's word on the caches, from our plateaus.
+func guess(r lmbenchRun) string {
+	value := func(name string) (float64, bool) {
+		g := r.headline("memory_latency", name)
+		if g == nil || g.Value == nil {
+			return 0, false
+		}
+		return *g.Value, true
+	}
+	l1, ok1 := value("l1")
+	l2, ok2 := value("l2")
+	main, ok := value("main")
+	same := func(a, b float64) bool { return math.Abs(a-b)/max(a, b) <= sameLatency }
+	switch {
+	case !ok || !ok1 || !ok2:
+		return ""
+	case same(l1, l2):
+		return "No L1 cache?"
+	case same(l2, main):
+		return "No L2 cache?"
+	}
+	return ""
+}
+
+// lmbenchPublished are the published rows, those of one line together.
+func lmbenchPublished(refs []bench.Reference) [][]bench.Reference {
+	of := slices.DeleteFunc(slices.Clone(refs), func(r bench.Reference) bool { return r.Suite != "lmbench" })
+	return groups(of, func(r bench.Reference) string { return r.Vendor + "\x00" + r.Product + "\x00" + r.Run })
+}
+
+// publishedRows are the published lines of this table as they were printed.
+func (t lmbenchTable) publishedRows(width int, published [][]bench.Reference) [][]string {
+	var out [][]string
+	for _, line := range published {
+		cell := func(series string) (string, bool) {
+			for _, r := range line {
+				if r.Object == t.name && r.Series == series {
+					return r.Value, true
+				}
+			}
+			return "", false
+		}
+		host, _, _ := strings.Cut(line[0].Run, "/")
+		row := []string{host, publishedOS(line[0].Platform)}
+		if t.clock {
+			mhz, _ := cell("clock")
+			row = append(row, mhz)
+		}
+		has := false
+		for _, c := range t.columns {
+			v, ok := cell(c.name)
+			has = has || ok
+			row = append(row, v)
+		}
+		if !has {
+			continue
+		}
+		if out == nil {
+			out = append(out, slices.Repeat([]string{"---"}, width))
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// publishedOS is the system of a platform "machine; system (remark)".
+func publishedOS(platform string) string {
+	_, os, _ := strings.Cut(platform, "; ")
+	os, _, _ = strings.Cut(os, " (")
+	return os
+}
