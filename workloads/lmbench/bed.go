@@ -44,13 +44,15 @@ const (
 	wellTo         = 1.2
 	aim            = 1.1
 	shortsAllowed  = 100
+	halfTries      = 2
+	unlimited      = int64(1) << 62
 )
 
 // repeat measures op, which does an operation n times and says how many ns that took, both
 // clock reads its own. It finds the n for which an interval lasts enough, and repeats it
 // Tries times. An interval that turned out too short does not count, and the next is longer.
 func (b *bed) repeat(op func(n int64) (ns int64, err error)) (sample, error) {
-	return b.repeatAtMost(1<<62, op)
+	return b.repeatAtMost(unlimited, op)
 }
 
 // repeatAtMost is repeat with intervals of at most limit operations, which may be shorter
@@ -77,7 +79,28 @@ func (b *bed) repeatAtMost(limit int64, op func(n int64) (ns int64, err error)) 
 			n = scale(n, ns, b.enough, limit)
 		}
 	}
-	return s, nil
+	if b.Quick || limit < unlimited {
+		return s, nil
+	}
+	s.half, err = b.halves(s.batch, op)
+	return s, err
+}
+
+// halves is what an operation costs at best in intervals of half the length: the same,
+// unless something in an interval does not grow with the operations.
+func (b *bed) halves(n int64, op func(n int64) (ns int64, err error)) (float64, error) {
+	if n < 2*halfTries {
+		return 0, nil
+	}
+	best := math.Inf(1)
+	for range halfTries {
+		ns, err := b.interval(n/2, op)
+		if err != nil {
+			return 0, err
+		}
+		best = min(best, float64(ns)/float64(n/2))
+	}
+	return best, nil
 }
 
 // stream is repeat for an operation that moves so many bytes: its readings may be in MB/s.

@@ -57,7 +57,7 @@ func tcpConnect(b *bed) ([]bench.Reading, error) {
 	if b.CPU != noCPU {
 		r.Placement = fmt.Sprintf("CPU %d to %d", b.CPU, b.Other)
 	}
-	r.Deviation = fmt.Sprintf("at most %d connects a repetition, over %d addresses; afterwards %s connections in TIME_WAIT", connectsAtOnce, connectAddresses, timeWait())
+	remark(&r, fmt.Sprintf("at most %d connects a repetition, over %d addresses; afterwards %s connections in TIME_WAIT", connectsAtOnce, connectAddresses, timeWait()))
 	return []bench.Reading{r, alone.reading("socket, close alone (not subtracted)", median, micros)}, nil
 }
 

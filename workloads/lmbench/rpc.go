@@ -51,7 +51,7 @@ func rpcTCPLatency(b *bed) ([]bench.Reading, error) {
 
 func deviating(readings []bench.Reading, why string) []bench.Reading {
 	for i := range readings {
-		readings[i].Deviation = why
+		remark(&readings[i], why)
 	}
 	return readings
 }

@@ -13,6 +13,7 @@ type sample struct {
 	each  []float64 // ns an operation, one a repetition, in their order
 	batch int64     // operations in the last repetition
 	bytes int64     // moved by one operation; 0: none
+	half  float64   // ns an operation at best in intervals of half the length; 0: not known
 }
 
 // The statistics that a table may show.
@@ -26,6 +27,10 @@ const (
 // statistic says nothing about the machine. Of a minimum it is how far the first quartile
 // lies above it: a minimum that a quarter of the repetitions do not come near was luck.
 const unstableFrom = 0.25
+
+// linear is how far the cost of an operation in intervals of half the length may be from
+// that in whole ones, at best of each: more, and the figure depends on the interval.
+const linear = 0.15
 
 // reading is the sample as a row, in unit. mechanism says how the operation was done.
 func (s sample) reading(mechanism, statistic, unit string) bench.Reading {
@@ -59,7 +64,20 @@ func (s sample) reading(mechanism, statistic, unit string) bench.Reading {
 			NA: fmt.Sprintf("less than what was subtracted from it (%.3g %s): the difference is within the noise", *r.Value, unit)}
 	}
 	r.Unstable = unstable(v, statistic)
+	if s.half > 0 {
+		if by := s.half / slices.Min(s.each); by < 1-linear || by > 1+linear {
+			r.Deviation = fmt.Sprintf("not linear: in intervals of half the length an operation costs %.2f times as much", by)
+		}
+	}
 	return r
+}
+
+// remark adds to what must be known of a reading.
+func remark(r *bench.Reading, text string) {
+	if r.Deviation != "" {
+		text = r.Deviation + "; " + text
+	}
+	r.Deviation = text
 }
 
 // in converts the repetitions.

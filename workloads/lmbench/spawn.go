@@ -25,12 +25,12 @@ func forkExit(b *bed) ([]bench.Reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	small.Deviation = forkDeviation
+	remark(&small, forkDeviation)
 	own, err := b.row("fork+exit (raw clone), Go process", forks)
 	if err != nil {
 		return nil, err
 	}
-	own.Deviation = process()
+	remark(&own, process())
 	return []bench.Reading{small, own}, nil
 }
 
@@ -246,7 +246,7 @@ func forkExec(b *bed) ([]bench.Reading, error) {
 		}
 		out = append(out, r)
 	}
-	out[0].Deviation = "the program is static and tiny, the original's a dynamic C program; " + forkDeviation
+	remark(&out[0], "the program is static and tiny, the original's a dynamic C program; "+forkDeviation)
 	return out, nil
 }
 
@@ -299,6 +299,6 @@ func forkShell(b *bed) ([]bench.Reading, error) {
 		}
 		out = append(out, r)
 	}
-	out[0].Deviation = "the program is static and tiny, the original's a dynamic C program; " + forkDeviation
+	remark(&out[0], "the program is static and tiny, the original's a dynamic C program; "+forkDeviation)
 	return out, nil
 }

@@ -1,0 +1,5 @@
+//go:build !race
+
+package lmbench
+
+const raceDetector = false
