@@ -7,6 +7,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"opcycle/bench"
@@ -15,8 +16,15 @@ import (
 //go:embed *.yaml reference/*.csv result.schema.json
 var files embed.FS
 
-// Profiles returns the names of the profiles, sorted.
+// Profiles returns the names of the profiles of "opcycle run", sorted.
 func Profiles() []string {
+	return slices.DeleteFunc(names(), func(name string) bool { return slices.Contains(Campaigns(), name) })
+}
+
+// Campaigns returns the names of the campaigns, sorted.
+func Campaigns() []string { return []string{"48-hour", "48-hour-smoke"} }
+
+func names() []string {
 	names, err := fs.Glob(files, "*.yaml")
 	if err != nil {
 		panic(err) // a constant pattern
@@ -29,10 +37,27 @@ func Profiles() []string {
 
 // Profile returns the text of a profile by its name, without ".yaml".
 func Profile(name string) ([]byte, error) {
+	if slices.Contains(Campaigns(), name) {
+		return nil, fmt.Errorf("%s is a campaign of suites, not a profile; \"opcycle campaign %s\" runs it", name, name)
+	}
+	return named("profile", name, Profiles())
+}
+
+// Campaign returns the text of a campaign by its name, without ".yaml".
+func Campaign(name string) ([]byte, error) {
+	if slices.Contains(Profiles(), name) {
+		return nil, fmt.Errorf("%s is a profile, not a campaign of suites; \"opcycle run %s\" runs it", name, name)
+	}
+	return named("campaign", name, Campaigns())
+}
+
+func named(kind, name string, known []string) ([]byte, error) {
+	if !slices.Contains(known, name) {
+		return nil, fmt.Errorf("no %s is called %q; %s; name a file of your own with its ending, .yaml", kind, name, bench.Suggest(name, known))
+	}
 	data, err := files.ReadFile(name + ".yaml")
 	if err != nil {
-		return nil, fmt.Errorf("no profile is called %q; %s; name a file of your own with its ending, .yaml",
-			name, bench.Suggest(name, Profiles()))
+		panic(err) // embedded
 	}
 	return data, nil
 }

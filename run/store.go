@@ -106,7 +106,7 @@ func absent(path string) bool {
 	return os.IsNotExist(err)
 }
 
-// settle makes t durable and gives it its name.
+// settle makes t durable and gives it its name, which a power cut then leaves it.
 func settle(t *os.File, name string) error {
 	err := errors.Join(t.Sync(), t.Chmod(0o644), t.Close())
 	if err == nil {
@@ -115,6 +115,18 @@ func settle(t *os.File, name string) error {
 	if err != nil {
 		_ = os.Remove(t.Name())
 		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return syncFolder(filepath.Dir(name))
+}
+
+// syncFolder makes a rename in dir durable.
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("make the names in %s durable: %w", dir, err)
+	}
+	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+		return fmt.Errorf("make the names in %s durable: %w", dir, err)
 	}
 	return nil
 }
