@@ -28,8 +28,11 @@ func (d *campaignDecoder) campaign(c *Campaign, n *yaml.Node) {
 			defaults = d.keys(s.path, s.v)
 		case "phases":
 			phases = s.v
-			if s.v.Kind != yaml.SequenceNode || len(s.v.Content) == 0 {
+			switch {
+			case s.v.Kind != yaml.SequenceNode:
 				d.complain(s.k.Line, s.path, "a list of phases is expected, not "+kindOf(s.v), "write \"- suite: NAME\" for each")
+			case len(s.v.Content) == 0:
+				d.complain(s.k.Line, s.path, "the list is empty", "write \"- suite: NAME\" for each")
 			}
 		default:
 			d.complain(s.k.Line, s.path, "unknown key", bench.Suggest(s.key, []string{"name", "checkpoint", "cores", "defaults", "phases"}))

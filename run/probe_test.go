@@ -40,6 +40,8 @@ func TestMain(m *testing.M) {
 		}
 	case len(os.Args) == 3 && os.Args[1] == asConductor:
 		err = conduct(os.Args[2])
+	case len(os.Args) == 3 && os.Args[1] == asCampaign:
+		err = leadTicks(os.Args[2])
 	default:
 		os.Exit(m.Run())
 	}
