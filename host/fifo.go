@@ -26,13 +26,13 @@ func (t *tree) fifoLimit(h *bench.Host) *bench.FIFOLimit {
 	}
 	server := major > 6 || major == 6 && minor >= 12
 	bandwidth := (!server || h.RTGroupSched != nil && *h.RTGroupSched) && (h.RTRuntimeUS == nil || *h.RTRuntimeUS >= 0)
+	if bandwidth && (h.RTRuntimeUS == nil || h.RTPeriodUS == nil) {
+		return &bench.FIFOLimit{By: bench.FIFOUnknown, Why: "sched_rt_runtime_us is not readable"}
+	}
 	if bandwidth {
 		l.By = bench.FIFOBandwidth
-		l.Why = "sched_rt_runtime_us is not readable"
-		if h.RTRuntimeUS != nil && h.RTPeriodUS != nil {
-			l.RuntimeNS, l.PeriodNS = *h.RTRuntimeUS*1000, *h.RTPeriodUS*1000
-			l.Why = fmt.Sprintf("RT bandwidth: %d of each %d us", *h.RTRuntimeUS, *h.RTPeriodUS)
-		}
+		l.RuntimeNS, l.PeriodNS = *h.RTRuntimeUS*1000, *h.RTPeriodUS*1000
+		l.Why = fmt.Sprintf("RT bandwidth: %d of each %d us", *h.RTRuntimeUS, *h.RTPeriodUS)
 	}
 	if !server {
 		return orNone(l)
