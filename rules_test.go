@@ -54,7 +54,7 @@ func only() map[string][]string {
 		"github.com/prometheus/procfs":             {"host"},
 		"github.com/schollz/progressbar/v3":        {""},
 		"github.com/olekukonko/tablewriter":        {"report"},
-		"gonum.org/v1/gonum":                       {"judge"},
+		"gonum.org/v1/gonum":                       {"judge", "workloads/caterpillar"},
 		"gonum.org/v1/plot":                        {"report"},
 		"github.com/santhosh-tekuri/jsonschema/v6": {""},
 		"github.com/HdrHistogram/hdrhistogram-go":  {"record", "bench"},

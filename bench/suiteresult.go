@@ -95,10 +95,10 @@ type Moment struct {
 
 // Samples is a table of numbers, one row a sample.
 type Samples struct {
-	Columns []string    `json:"columns"`
-	Units   []string    `json:"units"`
-	Rows    [][]float64 `json:"rows"`
-	LeftOut int64       `json:"left_out"` // rows that are only in a file
+	Columns []string     `json:"columns"`
+	Units   []string     `json:"units"`
+	Rows    [][]*float64 `json:"rows"`     // nil: not known
+	LeftOut int64        `json:"left_out"` // rows that are only in a file
 }
 
 // CAT is what became of a cache allocation that was asked for.

@@ -12,7 +12,8 @@ import (
 // suite in the file, in order, since runs of one suite stand below or beside each other.
 func suiteWriters() map[string]func(p *printer, results []*bench.SuiteResult, refs []bench.Reference) {
 	return map[string]func(p *printer, results []*bench.SuiteResult, refs []bench.Reference){
-		"lmbench": lmbench,
+		"caterpillar": caterpillar,
+		"lmbench":     lmbench,
 	}
 }
 

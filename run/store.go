@@ -18,6 +18,7 @@ type Folder struct {
 	parent  string // made for it, to be removed with it; empty: it was there
 	records *os.File
 	buf     *bufio.Writer
+	asides  []string // temporary names of Create: what was never closed goes with Discard
 }
 
 // The files of a result.
@@ -94,6 +95,9 @@ func (f *Folder) Discard() {
 	if f.records != nil {
 		_, _ = f.records.Close(), os.Remove(f.records.Name())
 		f.records = nil
+	}
+	for _, name := range f.asides {
+		_ = os.Remove(name) // gone, where it got its own name
 	}
 	_ = os.Remove(f.Dir) // fails when it is not empty, as it should
 	if f.parent != "" {

@@ -157,6 +157,7 @@ func (f *Folder) Create(name string) (io.WriteCloser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s beside the result: %w; choose another folder with --out", name, err)
 	}
+	f.asides = append(f.asides, t.Name())
 	return aside{t, filepath.Join(f.Dir, name)}, nil
 }
 

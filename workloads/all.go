@@ -7,6 +7,7 @@ package workloads
 
 import (
 	"opcycle/bench"
+	"opcycle/workloads/caterpillar"
 	"opcycle/workloads/cyclictest"
 	"opcycle/workloads/lmbench"
 )
@@ -15,6 +16,7 @@ import (
 func All() []bench.Suite {
 	return []bench.Suite{
 		cyclictest.Suite(),
+		caterpillar.Suite(),
 		lmbench.Suite(),
 	}
 }

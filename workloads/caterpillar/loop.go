@@ -94,5 +94,5 @@ func (p *page) tag(r *row, cycles int64) {
 	if p.gaps < gapsKept {
 		p.gap[p.gaps] = gap{At: rt.Now(), Cycles: cycles, Sample: r.Index}
 	}
-	p.gaps++
+	atomic.AddInt64(&p.gaps, 1)
 }

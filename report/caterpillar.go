@@ -1,0 +1,136 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"opcycle/bench"
+	"opcycle/judge"
+)
+
+// caterpillarRows are the vendor's three rows.
+func caterpillarRows() [][3]string {
+	return [][3]string{
+		{"Minimum Sample Jitter", "sample_jitter", "min"},
+		{"Maximum Sample Jitter", "sample_jitter", "max"},
+		{"Standard Deviation", "sample_jitter", "stddev"},
+	}
+}
+
+// caterpillar is the vendor's table with our columns and his, then what it rests on.
+func caterpillar(p *printer, results []*bench.SuiteResult, refs []bench.Reference) {
+	p.section("caterpillar-style, own workload: sample jitter in " + cycleUnit(results))
+	vendors := vendorColumns(refs, "caterpillar")
+	head := append([]string{"Row"}, columnHeads(results)...)
+	for _, v := range vendors {
+		head = append(head, "vendor "+strconv.Itoa(vendorNumber(vendors, v.platform))+", "+v.head)
+	}
+	var notes footnotes
+	var body [][]string
+	for _, row := range caterpillarRows() {
+		line := []string{row[0]}
+		for _, r := range results {
+			line = append(line, cyclesCell(suiteFigure(r, row[1], row[2]), &notes))
+		}
+		for _, v := range vendors {
+			line = append(line, orNA(v.cells[row[1]+"."+row[2]].Value))
+		}
+		body = append(body, line)
+	}
+	p.table(head, nil, body)
+	notes.printNA(p)
+	vendorNotes(p, vendors, "the vendor's program, buffer and pattern are not published: his cycles and ours are of different work (definition)")
+	for _, r := range results {
+		caterpillarDetail(p, r)
+	}
+}
+
+func cycleUnit(results []*bench.SuiteResult) string {
+	for _, r := range results {
+		if hz := suiteFigure(r, "clock", "rate"); hz.OK {
+			return fmt.Sprintf("%s @ %.3f GHz (reference cycles, not core cycles)", figureText(r, "clock", "unit"), hz.Value/1e9)
+		}
+	}
+	return "cycles"
+}
+
+func cyclesCell(f judge.Found, notes *footnotes) string {
+	if !f.OK {
+		return "n/a " + notes.mark(f.NA)
+	}
+	return cycles(f.Value)
+}
+
+// cycles writes a count of cycles: whole from 1000 on, else with two digits.
+func cycles(v float64) string {
+	if v >= 1000 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
+}
+
+// vendorNumber numbers the platforms of a vendor's columns from 1 on.
+func vendorNumber(columns []vendorColumn, platform string) int {
+	var seen []string
+	for _, c := range columns {
+		if len(seen) == 0 || seen[len(seen)-1] != c.platform {
+			seen = append(seen, c.platform)
+		}
+		if c.platform == platform {
+			return len(seen)
+		}
+	}
+	return len(seen)
+}
+
+// vendorNotes say what each of the vendor's columns was measured on.
+func vendorNotes(p *printer, columns []vendorColumn, definition string) {
+	said := ""
+	for _, c := range columns {
+		if c.platform == said {
+			continue
+		}
+		said = c.platform
+		p.item(fmt.Sprintf("vendor %d: ", vendorNumber(columns, c.platform)), c.platform+"; "+c.conditions+". Source: "+c.source+".")
+	}
+	if definition != "" && len(columns) > 0 {
+		p.item("", "Not comparable by number: "+definition+".")
+	}
+}
+
+func caterpillarDetail(p *printer, r *bench.SuiteResult) {
+	title := judge.Title(r)
+	value := func(series, statistic string) string {
+		f := suiteFigure(r, series, statistic)
+		if !f.OK {
+			return "n/a (" + f.NA + ")"
+		}
+		if f.Unit == "cycles" {
+			return cycles(f.Value)
+		}
+		return figure(f.Value, f.Unit)
+	}
+	p.item(title+": ", fmt.Sprintf("%s samples of 10,000 iterations in %s; session: least iteration %s, largest %s, jitter %s cycles%s",
+		value("samples", "count"), judge.Span(r.Ended.Sub(r.Started)), value("session", "min"), value("session", "max"), value("session", "jitter"), inNanoseconds(r)))
+	p.item(title+": ", fmt.Sprintf("buffer %s bytes (%s); %s; what limits FIFO time: %s (%s); %s rests, %s iterations after a rest left out, %s suspected throttlings",
+		value("buffer", "bytes"), figureText(r, "buffer", "from"), figureText(r, "thread", "policy"), figureText(r, "fifo_limit", "by"), figureText(r, "fifo_limit", "why"),
+		value("samples", "rests"), value("samples", "left_out"), value("samples", "suspected_throttling")))
+}
+
+// inNanoseconds are the session's figures in ns.
+func inNanoseconds(r *bench.SuiteResult) string {
+	hz := suiteFigure(r, "clock", "rate")
+	if !hz.OK || hz.Value <= 0 {
+		return ""
+	}
+	var parts []string
+	for _, s := range []string{"min", "max", "jitter"} {
+		f := suiteFigure(r, "session", s)
+		if !f.OK {
+			return ""
+		}
+		parts = append(parts, fmt.Sprintf("%s %s ns", s, judge.Group(int64(f.Value/hz.Value*1e9))))
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
