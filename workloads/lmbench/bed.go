@@ -26,7 +26,9 @@ type order struct {
 
 const noCPU = -1
 
-// bed is what a figure has in its probe process.
+// bed is what a figure has in its probe process. NB: the thread's descriptors are its own,
+// so whatever makes the Go runtime start its poller ends the process: os and net, and
+// time.Sleep and timers too.
 type bed struct {
 	order
 	enough int64 // ns; a figure that needs longer intervals raises it

@@ -43,8 +43,9 @@ func tcpConnect(b *bed) ([]bench.Reading, error) {
 	}
 	c := connector{to: rt.LoopbackAddress(1, port)}
 	s, err := b.repeatAtMost(connectsAtOnce, timed("connect", c.connects))
-	if err == nil {
-		err = c.compare(accepted)
+	missed := c.missed(accepted)
+	if err == nil && missed > c.made/10 {
+		err = fmt.Errorf("of %d connections the server had %d only", c.made, c.made-missed)
 	}
 	if err = joined(err, p.end()); err != nil {
 		return nil, err
@@ -58,6 +59,9 @@ func tcpConnect(b *bed) ([]bench.Reading, error) {
 		r.Placement = fmt.Sprintf("CPU %d to %d", b.CPU, b.Other)
 	}
 	remark(&r, fmt.Sprintf("at most %d connects a repetition, over %d addresses; afterwards %s connections in TIME_WAIT", connectsAtOnce, connectAddresses, timeWait()))
+	if missed > 0 {
+		remark(&r, fmt.Sprintf("the server's queue was full for %d of %d", missed, c.made))
+	}
 	return []bench.Reading{r, alone.reading("socket, close alone (not subtracted)", median, micros)}, nil
 }
 
@@ -67,15 +71,16 @@ type connector struct {
 	made uint64
 }
 
-// compare waits until the server has had every connection: one that it never saw was none.
-func (c *connector) compare(accepted *uint64) error {
+// missed waits until the server has had every connection, at most a second, and says how
+// many it never had: one that comes while its queue is full is made for the client alone.
+func (c *connector) missed(accepted *uint64) uint64 {
 	for range 100 {
 		if atomic.LoadUint64(accepted) == c.made {
-			return nil
+			return 0
 		}
-		time.Sleep(10 * time.Millisecond)
+		_ = rt.NanosleepUntil(rt.Now() + int64(10*time.Millisecond)) // not time.Sleep: see bed
 	}
-	return fmt.Errorf("%d connections were made, and the server had %d", c.made, atomic.LoadUint64(accepted))
+	return c.made - atomic.LoadUint64(accepted)
 }
 
 // hot.

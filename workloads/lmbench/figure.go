@@ -28,7 +28,7 @@ const (
 
 // figure is one column of a table. run measures it in a fresh probe process, on its main
 // thread, after that thread has its place and a descriptor table of its own: it uses rt's
-// raw calls and nothing of os, net or the poller. Its first reading is the headline, what
+// raw calls and nothing of os, net, time.Sleep or the poller. Its first reading is the headline, what
 // stands in the table; the others are detail rows: further mechanisms, and what was
 // subtracted. Readings need no table, name or policy, and no placement unless it differs
 // from the bed's. An error makes the figure n/a with that reason.

@@ -89,12 +89,12 @@ func newProgram(path string, args ...string) *program {
 	return p
 }
 
-// vforks clones this process to run the program, without a copy of its memory. hot.
+// clones clones this process to run the program; with vfork without a copy of its memory. hot.
 //
 //go:nosplit
-func (p *program) vforks(n int64) syscall.Errno {
+func (p *program) clones(vfork bool, n int64) syscall.Errno {
 	for ; n > 0; n-- {
-		pid, errno := rt.RawCloneExec(true, p.path, &p.argv[0], &p.envp[0])
+		pid, errno := rt.RawCloneExec(vfork, p.path, &p.argv[0], &p.envp[0])
 		if errno != 0 {
 			return errno
 		}
@@ -222,11 +222,14 @@ func forkExec(b *bed) ([]bench.Reading, error) {
 	if errno != 0 {
 		return nil, fmt.Errorf("open our own program: %w; /proc must be mounted", errno)
 	}
-	vfork := newProgram(tiny, "tiny")
+	p := newProgram(tiny, "tiny")
 	rows := []func() (bench.Reading, error){
 		func() (bench.Reading, error) { return b.forked("fork+exec, static tiny program", tiny) },
 		func() (bench.Reading, error) {
-			return b.row("vfork+exec, static tiny program, from Go", vfork.vforks)
+			return b.row("fork+exec, static tiny program, from Go", func(n int64) syscall.Errno { return p.clones(false, n) })
+		},
+		func() (bench.Reading, error) {
+			return b.row("vfork+exec, static tiny program, from Go", func(n int64) syscall.Errno { return p.clones(true, n) })
 		},
 		func() (bench.Reading, error) {
 			return b.row("syscall.ForkExec, static tiny program", func(n int64) syscall.Errno { return forkExecs(tiny, n) })
