@@ -141,7 +141,7 @@ func (a campaign) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.conduct(ctx, run.Conduct{Campaign: c, Folder: folder, Host: h})
+	return a.conduct(ctx, run.Conduct{Campaign: c, Folder: folder, Host: h, Around: run.Arounds})
 }
 
 // again goes on with a campaign.
@@ -167,7 +167,7 @@ func (a campaign) again(ctx context.Context) error {
 		folder.Close()
 		return err
 	}
-	return a.conduct(ctx, run.Conduct{Campaign: c, Folder: folder, Host: h})
+	return a.conduct(ctx, run.Conduct{Campaign: c, Folder: folder, Host: h, Around: run.Arounds})
 }
 
 // unchanged refuses a campaign whose file says something else by now: the one that was

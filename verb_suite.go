@@ -64,7 +64,7 @@ func oneSuite(s bench.Suite) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return runSuite(cmd.Context(), run.Suite{Suite: s, Runner: runner, Options: options}, out, to, cmd.ErrOrStderr())
+			return runSuite(cmd.Context(), run.Suite{Suite: s, Runner: runner, Options: options, Around: run.Arounds(&options)}, out, to, cmd.ErrOrStderr())
 		},
 	}
 	for _, o := range append(runner.Options(), options.Table()...) {

@@ -166,16 +166,18 @@ type SuiteOptions struct {
 	CPUs         []int
 	Housekeeping []int
 	RT           string
+
+	CAT, CATLevel, CATMask, CATRestMask string // see catOptions
 }
 
 // DefaultSuiteOptions are those of a run without flags.
-func DefaultSuiteOptions() SuiteOptions { return SuiteOptions{RT: string(bench.RTAuto)} }
+func DefaultSuiteOptions() SuiteOptions { return SuiteOptions{RT: string(bench.RTAuto), CAT: catOff, CATLevel: catAuto, CATMask: catAuto, CATRestMask: catAuto} }
 
 // Table is one line an option.
 func (o *SuiteOptions) Table() []bench.Option {
-	return []bench.Option{
+	return append([]bench.Option{
 		bench.CPUOption("cpus", &o.CPUs, "CPUs to measure, as 3 or 2,4-5 (the quietest one)"),
 		bench.CPUOption("housekeeping-cpus", &o.Housekeeping, "CPUs for runtime threads, noise and the conductor (all others)"),
 		bench.WordOption("rt", &o.RT, []string{string(bench.RTAuto), string(bench.RTRequire), string(bench.RTOff)}, "real-time policy: auto, require or off"),
-	}
+	}, o.catOptions()...)
 }
