@@ -171,7 +171,9 @@ type SuiteOptions struct {
 }
 
 // DefaultSuiteOptions are those of a run without flags.
-func DefaultSuiteOptions() SuiteOptions { return SuiteOptions{RT: string(bench.RTAuto), CAT: catOff, CATLevel: catAuto, CATMask: catAuto, CATRestMask: catAuto} }
+func DefaultSuiteOptions() SuiteOptions {
+	return SuiteOptions{RT: string(bench.RTAuto), CAT: catOff, CATLevel: catAuto, CATMask: catAuto, CATRestMask: catAuto}
+}
 
 // Table is one line an option.
 func (o *SuiteOptions) Table() []bench.Option {
