@@ -153,15 +153,20 @@ type Quantile struct {
 // ReportedQuantiles returns the quantiles of every series, ascending.
 func ReportedQuantiles() []float64 { return []float64{0.5, 0.9, 0.99, 0.999, 0.9999} }
 
-// Block is one second of a series. Seconds without a value are left out.
+// Block is one second of a series, or a few of a long run. Blocks without a value are left
+// out; all blocks of a series are equally long.
 type Block struct {
-	Second  int64  `json:"s"`
+	Second  int64  `json:"s"`           // its first
+	Width   int64  `json:"w,omitempty"` // seconds; 0 = 1
 	Count   int64  `json:"n"`
 	Sum     int64  `json:"sum"`
 	Squares string `json:"sq"`
 	Min     int64  `json:"min"`
 	Max     int64  `json:"max"`
 }
+
+// Length is how many seconds b holds.
+func (b *Block) Length() int64 { return max(b.Width, 1) }
 
 // Release is one index of the measuring phase, joined from both ends, in full: kept for
 // those that are late, missed, overrun or slow. Instants are ns since the phase's first

@@ -24,8 +24,9 @@ func NeedsSamples(q float64) int64 {
 // Summarize is s as a result holds it: exact moments, the reported quantiles with what
 // they stand on, the histograms and the seconds that have values. Grid index first is the
 // start of the measuring phase and period is T in ns; b may be nil, then there are no
-// seconds, and bursts are unknown (0) once s is no longer exact. more are further quantiles. Only a histogram export
-// that fails is an error, which does not happen with the histograms of record. cold.
+// seconds, and bursts are unknown (0) once s is no longer exact. more are further
+// quantiles. Only a histogram export that fails is an error, which does not happen with the
+// histograms of record. cold.
 func Summarize(suite, object, name string, s *record.Series, b *record.Blocks, first, period int64, more ...float64) (Series, error) {
 	out := Series{Suite: suite, Object: object, Name: name, Unit: "ns",
 		Count: s.Count, Sum: s.Sum, Squares: s.Squares.Big().String(),
@@ -71,7 +72,7 @@ func secondsOf(b *record.Blocks) []Block {
 	}
 	for i := range b.Seconds {
 		if m := &b.Seconds[i]; m.Count > 0 {
-			out = append(out, Block{Second: int64(i), Count: m.Count, Sum: m.Sum,
+			out = append(out, Block{Second: int64(i) * max(b.Width, 1), Width: b.Width, Count: m.Count, Sum: m.Sum,
 				Squares: m.Squares.Big().String(), Min: m.Min, Max: m.Max})
 		}
 	}
@@ -115,7 +116,7 @@ func sampleBursts(samples []record.Sample, v, first, period int64) int {
 }
 
 // blockBursts is sampleBursts where only the seconds' maxima are left: a gap is certain
-// where a whole second has no sample above v.
+// where a whole block has no sample above v.
 func blockBursts(blocks []Block, v int64) int {
 	var at []int64
 	least := v + 1
@@ -130,8 +131,8 @@ func blockBursts(blocks []Block, v int64) int {
 	if len(blocks) == 0 {
 		return 0
 	}
-	span := (blocks[len(blocks)-1].Second - blocks[0].Second + 1) * secondNS
-	return stretches(at, secondNS, span)
+	span := (blocks[len(blocks)-1].Second - blocks[0].Second + blocks[0].Length()) * secondNS
+	return stretches(at, blocks[0].Length()*secondNS, span)
 }
 
 // stretches counts the groups of ascending instants between which lie gaps of a second or

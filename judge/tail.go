@@ -139,17 +139,18 @@ func secondsIn(blocks []bench.Block) time.Duration {
 	if len(blocks) == 0 {
 		return 0
 	}
-	return time.Duration(blocks[len(blocks)-1].Second-blocks[0].Second+1) * time.Second
+	return time.Duration(blocks[len(blocks)-1].Second-blocks[0].Second+blocks[0].Length()) * time.Second
 }
 
 // blockMaxima are the maxima of blocks of whole seconds: as many blocks as tailMost allows,
 // the last one left out when it is not whole. A block without a value is left out.
 func blockMaxima(seconds []bench.Block, observed time.Duration) ([]float64, time.Duration) {
-	length := max(1, int64(observed.Seconds())/tailMost)
-	block := time.Duration(length) * time.Second
 	if len(seconds) == 0 {
-		return nil, block
+		return nil, time.Second
 	}
+	width := seconds[0].Length()
+	length := max(width, int64(observed.Seconds())/tailMost/width*width)
+	block := time.Duration(length) * time.Second
 	first := seconds[0].Second
 	whole := int64(observed.Seconds()) / length
 	best := map[int64]float64{}

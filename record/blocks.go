@@ -8,6 +8,8 @@ type Blocks struct {
 	First   int64 // first grid index of the measuring phase
 	Period  int64 // T, ns
 	Seconds []Moments
+	// Width is how many seconds each of Seconds holds; 0 is one. Add fills seconds of one.
+	Width int64
 }
 
 // NewBlocks returns blocks for n indices from first on, period ns apart.

@@ -141,7 +141,7 @@ func timeline(title string, s *bench.Series, marks []mark, first, last float64) 
 		if b.Count == 0 {
 			continue
 		}
-		x := float64(b.Second) + 0.5
+		x := float64(b.Second) + float64(b.Length())/2
 		avg = append(avg, plotter.XY{X: x, Y: float64(b.Sum) / float64(b.Count) / 1e3})
 		top = append(top, plotter.XY{X: x, Y: float64(b.Max) / 1e3})
 	}

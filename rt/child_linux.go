@@ -22,6 +22,16 @@ func SocketPair() (ours, theirs *os.File, err error) {
 // reach it. Cold.
 func OwnGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
+// TiedGroup is OwnGroup for a child that ends with the thread that starts it: the kernel
+// then SIGKILLs it. The caller holds that thread (runtime.LockOSThread) until the child has
+// ended. Cold.
+func TiedGroup() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// Interrupt asks a process to end, as a terminal's Ctrl-C does. Cold.
+func Interrupt(p *os.Process) error { return p.Signal(syscall.SIGINT) }
+
 // Kill ends a process at once, a stopped one too. Cold.
 func Kill(p *os.Process) {
 	_ = p.Signal(syscall.SIGCONT) // it may be gone already

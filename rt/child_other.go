@@ -16,5 +16,11 @@ func OwnGroup() *syscall.SysProcAttr { return nil }
 // Kill ends a process at once.
 func Kill(p *os.Process) { _ = p.Kill() }
 
+// TiedGroup asks for nothing outside Linux.
+func TiedGroup() *syscall.SysProcAttr { return nil }
+
+// Interrupt asks a process to end.
+func Interrupt(p *os.Process) error { return p.Signal(os.Interrupt) }
+
 // KillGroup ends p alone outside Linux.
 func KillGroup(p *os.Process) { _ = p.Kill() }

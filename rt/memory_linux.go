@@ -117,8 +117,18 @@ func touch(mem []byte) {
 //
 // https://man7.org/linux/man-pages/man2/mlock.2.html
 func (s *Shared) Lock() error {
-	if err := unix.Mlock(s.Mem); err != nil {
-		return fmt.Errorf("mlock %d bytes of %s: %w: raise RLIMIT_MEMLOCK (ulimit -l)", len(s.Mem), s.File.Name(), err)
+	if err := LockPages(s.Mem); err != nil {
+		return fmt.Errorf("%s: %w", s.File.Name(), err)
+	}
+	return nil
+}
+
+// LockPages keeps the pages of mem in memory; only they count against RLIMIT_MEMLOCK. Cold.
+//
+// https://man7.org/linux/man-pages/man2/mlock.2.html
+func LockPages(mem []byte) error {
+	if err := unix.Mlock(mem); err != nil {
+		return fmt.Errorf("mlock %d bytes: %w: raise RLIMIT_MEMLOCK (ulimit -l)", len(mem), err)
 	}
 	return nil
 }

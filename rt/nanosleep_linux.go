@@ -1,11 +1,6 @@
 package rt
 
-import (
-	"syscall"
-	"unsafe"
-
-	"golang.org/x/sys/unix"
-)
+import "syscall"
 
 // NanosleepOnce is one clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME) to t in ns. It
 // returns nil at t or later, or syscall.EINTR, which the caller counts before it sleeps
@@ -17,13 +12,10 @@ import (
 //
 //go:nosplit
 func NanosleepOnce(t int64) error {
-	ts := unix.Timespec{Sec: t / 1e9, Nsec: t % 1e9}
-	_, _, errno := syscall.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME,
-		uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
-	if errno == 0 {
-		return nil
+	if errno := RawNanosleepUntil(t); errno != 0 {
+		return errno
 	}
-	return errno
+	return nil
 }
 
 // NanosleepUntil blocks the thread until CLOCK_MONOTONIC is t ns or later, through any

@@ -71,6 +71,12 @@ func Rlimit(Resource) (soft, hard uint64, err error) { return 0, 0, unsupported(
 // LimitRealTime fails outside Linux.
 func LimitRealTime(time.Duration) error { return unsupported("RLIMIT_RTTIME") }
 
+// LimitRealTimeOf fails outside Linux.
+func LimitRealTimeOf(int, time.Duration) error { return unsupported("RLIMIT_RTTIME") }
+
+// LockPages fails outside Linux.
+func LockPages([]byte) error { return unsupported("mlock") }
+
 // HasCapability fails outside Linux.
 func HasCapability(Capability) (bool, error) { return false, unsupported("capget") }
 

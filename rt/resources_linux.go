@@ -65,6 +65,17 @@ func LimitRealTime(d time.Duration) error {
 	return nil
 }
 
+// LimitRealTimeOf is LimitRealTime for another process, which has started. Cold.
+//
+// https://man7.org/linux/man-pages/man2/prlimit.2.html
+func LimitRealTimeOf(pid int, d time.Duration) error {
+	us := uint64(max(d.Microseconds(), 1))
+	if err := unix.Prlimit(pid, unix.RLIMIT_RTTIME, &unix.Rlimit{Cur: us, Max: us}, nil); err != nil {
+		return fmt.Errorf("prlimit(%d, RLIMIT_RTTIME, %v): %w", pid, d, err)
+	}
+	return nil
+}
+
 // HasCapability reports whether the calling thread holds a capability in its effective
 // set. NB: in a user namespace (rootless containers) it holds over that namespace only;
 // what the kernel checks against the first one, such as CAP_IPC_LOCK, is still refused.

@@ -100,7 +100,7 @@ func (c *probe) kill() {
 }
 
 // info is the process as the kernel has it now. What is real-time, or has a place of its
-// own, measures; so does the main thread (suites.md, R3).
+// own, measures; where nothing has, the main thread does (suites.md, R3).
 func (c *probe) info() (bench.ProcessInfo, error) {
 	pid := c.cmd.Process.Pid
 	info := bench.ProcessInfo{Name: c.name, PID: pid, MaxProcs: c.procs, GOGC: "off", TimerSlack: -1}
@@ -108,16 +108,22 @@ func (c *probe) info() (bench.ProcessInfo, error) {
 	if err != nil {
 		return info, fmt.Errorf("%s: %w", c.name, err)
 	}
+	found := false
 	for _, tid := range tids {
 		a, err := rt.ReadThread(tid)
 		if err != nil {
 			continue // it ended meanwhile
 		}
 		role := "runtime"
-		if tid == pid || a.Policy.RealTime() || !slices.Equal(a.CPUs, c.home) {
-			role = "measuring"
+		if a.Policy.RealTime() || !slices.Equal(a.CPUs, c.home) {
+			role, found = "measuring", true
 		}
 		info.Threads = append(info.Threads, bench.ThreadInfo{TID: tid, Role: role, Policy: a.Policy.String(), Priority: a.Priority, CPUs: a.CPUs})
+	}
+	for i := range info.Threads {
+		if t := &info.Threads[i]; !found && t.TID == pid {
+			t.Role = "measuring"
+		}
 	}
 	return info, nil
 }

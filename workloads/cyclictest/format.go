@@ -1,10 +1,10 @@
 package cyclictest
 
 import (
-	"encoding/json"
+	"bufio"
+	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,35 +13,46 @@ import (
 
 // files writes what cyclictest itself would print and write, beside the result.
 func (m *measurement) files(out *bench.SuiteResult) error {
+	f := format{threads: m.now.Threads, answer: &m.answer, interval: m.interval, histogram: m.histogram, host: &m.job.Host, started: out.Started, ended: out.Ended}
+	return m.beside(m.job, out, f.text, f.json)
+}
+
+// beside creates the files that --text and --json ask for.
+func (r *runner) beside(job bench.Job, out *bench.SuiteResult, text, json func(io.Writer) error) error {
 	for _, f := range []struct {
 		name  string
 		write func(io.Writer) error
-	}{
-		{m.text, func(w io.Writer) error { return writeText(w, m.now.Threads, m.runner) }},
-		{m.json, func(w io.Writer) error { return writeJSON(w, m.now.Threads, m, out) }},
-	} {
+	}{{r.text, text}, {r.json, json}} {
 		if f.name == "" {
 			continue
 		}
-		w, err := m.job.Create(f.name)
+		w, err := job.Create(f.name)
 		if err != nil {
 			return err
 		}
-		if err := f.write(w); err != nil {
+		if err := errors.Join(f.write(w), w.Close()); err != nil {
 			return fmt.Errorf("write %s: %w", f.name, err)
-		}
-		if err := w.Close(); err != nil {
-			return err
 		}
 		out.Files = append(out.Files, f.name)
 	}
 	return nil
 }
 
-// micros are a tally's figures as rt-tests rounds them: whole µs, cut off.
+// format writes tallies in the forms of rt-tests 2.4: byte for byte, whole µs, cut off.
+type format struct {
+	threads   []tally
+	answer    *answer
+	interval  time.Duration
+	histogram int // buckets; 0: none
+	host      *bench.Host
+	started   time.Time
+	ended     time.Time
+}
+
+// micros are a tally's figures as rt-tests has them.
 func (t *tally) micros() (low, avg, high int64) {
 	if t.Latency.Count == 0 {
-		return 0, 0, 0
+		return 1_000_000, 0, 0 // what rt-tests begins with
 	}
 	return t.Latency.Min / 1000, t.MicroSum / t.Latency.Count, t.Latency.Max / 1000
 }
@@ -62,99 +73,120 @@ func (t *tally) bucket(i int) int64 {
 	return 0
 }
 
-// writeText is the output of "cyclictest -q -h N": byte for byte, but for the last latency
-// of each thread, which the original calls Act and which says nothing.
-func writeText(w io.Writer, threads []tally, r *runner) error {
-	var b strings.Builder
-	b.WriteString("# Histogram\n")
-	for i := range r.histogram {
-		fmt.Fprintf(&b, "%06d ", i)
-		for j := range threads {
-			fmt.Fprintf(&b, "%06d", threads[j].bucket(i))
-			if j < len(threads)-1 {
-				b.WriteByte('\t')
+// text is the output of "cyclictest -q", with -h where there is a histogram.
+func (f *format) text(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	if f.answer.CState == "" {
+		fmt.Fprintln(b, "# /dev/cpu_dma_latency set to 0us")
+	}
+	if f.histogram == 0 {
+		for i := range f.threads {
+			t := &f.threads[i]
+			low, avg, high := t.micros()
+			a := f.answer.of(t.CPU)
+			fmt.Fprintf(b, "T:%2d (%5d) P:%2d I:%d C:%7d Min:%7d Act:%5d Avg:%5d Max:%8d\n", i, a.TID, a.Priority, f.interval.Microseconds(), t.Latency.Count, low, t.Act, avg, high)
+		}
+		return b.Flush()
+	}
+	fmt.Fprintln(b, "# Histogram")
+	for i := range f.histogram {
+		fmt.Fprintf(b, "%06d ", i)
+		for j := range f.threads {
+			if j > 0 {
+				fmt.Fprint(b, "\t")
 			}
+			fmt.Fprintf(b, "%06d", f.threads[j].bucket(i))
 		}
-		b.WriteByte('\n')
+		fmt.Fprintln(b)
 	}
-	line := func(name, format string, of func(t *tally) int64) {
-		b.WriteString("# " + name + ":")
-		for j := range threads {
-			fmt.Fprintf(&b, " "+format, of(&threads[j]))
-		}
-		b.WriteByte('\n')
+	f.columns(b)
+	fmt.Fprintln(b, "# Histogram Overflow at cycle number:")
+	for i := range f.threads {
+		f.outliers(b, i)
 	}
-	b.WriteString("# Total:")
-	for j := range threads {
-		fmt.Fprintf(&b, " %09d", threads[j].Latency.Count-threads[j].beyond(r.histogram))
-	}
-	b.WriteByte('\n')
-	line("Min Latencies", "%05d", func(t *tally) int64 { v, _, _ := t.micros(); return v })
-	line("Avg Latencies", "%05d", func(t *tally) int64 { _, v, _ := t.micros(); return v })
-	line("Max Latencies", "%05d", func(t *tally) int64 { _, _, v := t.micros(); return v })
-	line("Histogram Overflows", "%05d", func(t *tally) int64 { return t.beyond(r.histogram) })
-	_, err := io.WriteString(w, b.String())
-	return err
+	fmt.Fprintln(b)
+	return b.Flush()
 }
 
-// writeJSON is the form of "cyclictest --json", with what it has no key for under x_ keys.
-func writeJSON(w io.Writer, threads []tally, m *measurement, out *bench.SuiteResult) error {
-	type thread struct {
-		Histogram map[string]int64 `json:"histogram"`
-		Cycles    int64            `json:"cycles"`
-		Min       int64            `json:"min"`
-		Max       int64            `json:"max"`
-		Avg       json.Number      `json:"avg"`
-		CPU       int              `json:"cpu"`
-		Node      int              `json:"node"`
-		Missed    int64            `json:"x_missed"`
-		Overflow  int64            `json:"x_overflow"`
-		Policy    string           `json:"x_policy,omitempty"`
-	}
-	h := &m.job.Host
-	release, version, _ := strings.Cut(h.Kernel, " ")
-	real := 0
-	if h.Preempt == "PREEMPT_RT" {
-		real = 1
-	}
-	doc := struct {
-		FileVersion int            `json:"file_version"`
-		Command     string         `json:"cmdline:"`
-		Version     string         `json:"rt_test_version:"`
-		Start       string         `json:"start_time"`
-		End         string         `json:"end_time"`
-		ReturnCode  int            `json:"return_code"`
-		System      map[string]any `json:"sysinfo"`
-		Threads     int            `json:"num_threads"`
-		Resolution  int            `json:"resolution_in_ns"`
-		Thread      map[string]any `json:"thread"`
-		Engine      string         `json:"x_engine"`
-		Locked      *bool          `json:"x_mlockall"`
-	}{1, "opcycle suite cyclictest", "opcycle", m.started.Format(time.RFC1123Z), out.Ended.Format(time.RFC1123Z), 0,
-		map[string]any{"sysname": "Linux", "nodename": h.Name, "release": release, "version": version, "machine": h.Arch, "realtime": real},
-		len(threads), 0, map[string]any{}, engineOwn, nil}
-	locked := m.answer.LockError == ""
-	doc.Locked = &locked
-	for i := range threads {
-		t := &threads[i]
-		x := thread{Histogram: map[string]int64{}, Cycles: t.Latency.Count, CPU: t.CPU, Node: nodeOf(h, t.CPU), Missed: t.Missed, Overflow: t.beyond(m.histogram)}
-		x.Min, _, x.Max = t.micros()
-		x.Avg = json.Number(strconv.FormatFloat(float64(t.MicroSum)/float64(max(t.Latency.Count, 1)), 'f', 2, 64))
-		for j := range min(m.histogram, len(t.Micro)) {
-			if t.Micro[j] > 0 {
-				x.Histogram[strconv.Itoa(j)] = t.Micro[j]
-			}
+// columns are the lines behind the table, a value a thread.
+func (f *format) columns(b *bufio.Writer) {
+	for _, l := range []struct {
+		name, format string
+		of           func(t *tally) int64
+	}{
+		{"Total", " %09d", func(t *tally) int64 { return t.Latency.Count - t.beyond(f.histogram) }},
+		{"Min Latencies", " %05d", func(t *tally) int64 { v, _, _ := t.micros(); return v }},
+		{"Avg Latencies", " %05d", func(t *tally) int64 { _, v, _ := t.micros(); return v }},
+		{"Max Latencies", " %05d", func(t *tally) int64 { _, _, v := t.micros(); return v }},
+		{"Histogram Overflows", " %05d", func(t *tally) int64 { return t.beyond(f.histogram) }},
+	} {
+		fmt.Fprintf(b, "# %s:", l.name)
+		for j := range f.threads {
+			fmt.Fprintf(b, l.format, l.of(&f.threads[j]))
 		}
-		for _, a := range m.answer.Threads {
-			if a.CPU == t.CPU {
-				x.Policy = fmt.Sprintf("%s %d", a.Policy, a.Priority)
-			}
-		}
-		doc.Thread[strconv.Itoa(i)] = x
+		fmt.Fprintln(b)
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(doc)
+}
+
+// outliers is the line of thread i's first overflows. rt-tests keeps as many as its
+// histogram has buckets; so do we, up to outliersKept, and both say how many others there are.
+func (f *format) outliers(b *bufio.Writer, i int) {
+	t := &f.threads[i]
+	list := t.Outliers[:min(len(t.Outliers), f.histogram)]
+	fmt.Fprintf(b, "# Thread %d:", i)
+	for _, c := range list {
+		fmt.Fprintf(b, " %05d", c)
+	}
+	if more := t.beyond(f.histogram) - int64(len(list)); more > 0 {
+		fmt.Fprintf(b, " # %05d others", more)
+	}
+	fmt.Fprintln(b)
+}
+
+// json is what "cyclictest --json" writes, with what it has no key for under x_ keys.
+func (f *format) json(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	release, version, _ := strings.Cut(f.host.Kernel, " ")
+	realtime := 0
+	if f.host.Preempt == "PREEMPT_RT" {
+		realtime = 1
+	}
+	fmt.Fprintf(b, "{\n  \"file_version\": 1,\n  \"cmdline:\": \"opcycle suite cyclictest\",\n  \"rt_test_version:\": \"opcycle\",\n")
+	fmt.Fprintf(b, "  \"start_time\": %q,\n  \"end_time\": %q,\n  \"return_code\": 0,\n", f.started.Format(time.RFC1123Z), f.ended.Format(time.RFC1123Z))
+	fmt.Fprintf(b, "  \"sysinfo\": {\n    \"sysname\": \"Linux\",\n    \"nodename\": %q,\n    \"release\": %q,\n    \"version\": %q,\n    \"machine\": %q,\n    \"realtime\": %d\n  },\n",
+		f.host.Name, release, version, f.host.Arch, realtime)
+	fmt.Fprintf(b, "  \"x_engine\": %q,\n  \"x_interval_ns\": %d,\n  \"x_mlockall\": %t,\n  \"x_cpu_dma_latency\": %t,\n", engineOwn, f.interval, f.answer.LockError == "", f.answer.CState == "")
+	fmt.Fprintf(b, "  \"num_threads\": %d,\n  \"resolution_in_ns\": 0,\n  \"thread\": {\n", len(f.threads))
+	for i := range f.threads {
+		f.thread(b, i)
+	}
+	fmt.Fprintf(b, "  }\n}\n")
+	return b.Flush()
+}
+
+func (f *format) thread(b *bufio.Writer, i int) {
+	t := &f.threads[i]
+	fmt.Fprintf(b, "    \"%d\": {\n      \"histogram\": {", i)
+	comma := ""
+	for j := range min(f.histogram, len(t.Micro)) {
+		if t.Micro[j] > 0 {
+			fmt.Fprintf(b, "%s\n        \"%d\": %d", comma, j, t.Micro[j])
+			comma = ","
+		}
+	}
+	if comma != "" {
+		fmt.Fprintln(b)
+	}
+	low, _, high := t.micros()
+	a := f.answer.of(t.CPU)
+	fmt.Fprintf(b, "      },\n      \"cycles\": %d,\n      \"min\": %d,\n      \"max\": %d,\n      \"avg\": %.2f,\n      \"cpu\": %d,\n      \"node\": %d,\n",
+		t.Latency.Count, low, high, float64(t.MicroSum)/float64(max(t.Latency.Count, 1)), t.CPU, nodeOf(f.host, t.CPU))
+	fmt.Fprintf(b, "      \"x_missed\": %d,\n      \"x_overflow\": %d,\n      \"x_interrupted\": %d,\n      \"x_policy\": %q,\n      \"x_min_ns\": %d,\n      \"x_max_ns\": %d,\n      \"x_sum_ns\": %d\n    }",
+		t.Missed, t.beyond(f.histogram), t.Interrupted, a.policy(), t.Latency.Min, t.Latency.Max, t.Latency.Sum)
+	if i < len(f.threads)-1 {
+		fmt.Fprint(b, ",")
+	}
+	fmt.Fprintln(b)
 }
 
 func nodeOf(h *bench.Host, cpu int) int {

@@ -8,30 +8,34 @@ import (
 	"opcycle/rt"
 )
 
-// loop sleeps to the instants of the page's grid until one of: the page's until, loops
-// cycles (0: no limit), the stop word. Everything in it is nosplit: a preemption point
-// would park the thread for good under a real-time peer (suites.md, R4). hot.
+// loop sleeps to the instants of the page's grid until one of: the page's until, cycles
+// wake-ups (0: no limit), the stop word. Everything in it is nosplit: a preemption point
+// would park the thread for good under a real-time peer (suites.md, R4). What is after the
+// read of the clock is not in any latency. hot.
 //
 //go:nosplit
-func loop(p *page, seconds []record.Moments, stop *uint32, interval, loops int64) {
-	next, index := p.first, int64(0)
-	second, edge := 0, p.first+1e9
+func loop(p *page, seconds []record.Moments, stop *uint32, interval, cycles int64) {
+	next, index, edge := p.first, int64(0), p.first+1e9
 	for next < atomic.LoadInt64(&p.until) && atomic.LoadUint32(stop) == 0 {
-		if errno := rt.RawNanosleepUntil(next); errno != 0 {
-			if errno == syscall.EINTR {
-				p.interrupted++
-				continue
-			}
-			p.errno = int64(errno)
-			break
-		}
+		errno := rt.RawNanosleepUntil(next)
 		now := rt.Now()
-		for next >= edge && second < len(seconds)-1 {
-			second, edge = second+1, edge+1e9
+		if errno == syscall.EINTR {
+			p.interrupted++
+			continue
+		}
+		if errno != 0 {
+			p.errno = int64(errno)
+			return
+		}
+		if next >= atomic.LoadInt64(&p.until) {
+			return // the end was moved to before this instant while it slept
 		}
 		atomic.AddUint32(&p.sequence, 1)
+		for next >= edge && p.second < int64(len(seconds))-1 {
+			p.second, edge = p.second+1, edge+1e9
+		}
 		if now >= next {
-			p.add(&seconds[second], index, next, now-next)
+			p.add(&seconds[p.second], index, next, now-next)
 		} else {
 			p.early++
 		}
@@ -40,22 +44,20 @@ func loop(p *page, seconds []record.Moments, stop *uint32, interval, loops int64
 			next, index = p.skip(next, index, interval, now)
 		}
 		atomic.AddUint32(&p.sequence, 1)
-		if loops > 0 && p.latency.Count >= loops {
-			break
+		if cycles > 0 && p.latency.Count >= cycles {
+			return
 		}
 	}
-	atomic.StoreUint32(&p.ended, 1)
 }
 
-// skip counts the instants that were slept over, those within the run only. hot.
+// skip goes on to the first instant that is not before now, and counts those between that
+// lie within the run. hot.
 //
 //go:nosplit
 func (p *page) skip(next, index, interval, now int64) (int64, int64) {
-	for now > next {
-		if next < p.until {
-			p.missed++
-		}
-		next, index = next+interval, index+1
+	n := (now-next-1)/interval + 1
+	if until := atomic.LoadInt64(&p.until); until > next {
+		p.missed += min(n, (until-next-1)/interval+1)
 	}
-	return next, index
+	return next + n*interval, index + n
 }

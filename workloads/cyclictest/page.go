@@ -14,31 +14,39 @@ const (
 	subBits      = 6      // 64 buckets an octave: at most 1/64 wide
 	logBuckets   = (64 - subBits) << subBits
 	worstKept    = 16
+	outliersKept = 512
 )
 
-// page is what one measuring thread writes, in memory shared with the conductor. The thread
-// owns it; the conductor copies it by snapshot. Fixed size, zero is empty.
-type page struct {
-	sequence    uint32 // odd while the thread writes
-	ended       uint32 // 1: it has left its loop
-	errno       int64  // of a sleep that failed, 0 none
-	first       int64  // the first instant, CLOCK_MONOTONIC ns
-	until       int64  // instants from here on are not slept to; the conductor may set it, atomically
+// counts are the figures of a page that are not buckets.
+type counts struct {
 	latency     record.Moments
 	microSum    int64 // sum of the latencies in whole µs, as rt-tests adds them
 	microOver   int64 // latencies beyond the µs buckets
+	act         int64 // the last latency in whole µs
 	missed      int64 // instants slept over
 	early       int64 // wake-ups before their instant: none, or the kernel is broken
 	interrupted int64 // sleeps that a signal ended
+	second      int64 // the second of the last wake-up
 
-	worst [worstKept]worst // the largest latencies, in no order
-	least int64            // the smallest of worst, once it is full
+	worst    [worstKept]worst // the largest latencies, in no order
+	least    int64            // the smallest of worst, once it is full
+	outliers [outliersKept]int64
+	outlying int64 // latencies of limit and more; the first have their cycle in outliers
+}
+
+// page is what one measuring thread writes, in memory shared with the conductor. The thread
+// owns it from the probe's begin on; the conductor copies it by snapshot. Fixed size, zero
+// is empty.
+type page struct {
+	sequence uint32 // odd while the thread writes
+	errno    int64  // of a sleep that failed, 0 none; read after the end
+	first    int64  // the first instant, CLOCK_MONOTONIC ns; 0: not begun
+	until    int64  // instants from here on are not slept to; the conductor may lower it, atomically
+	limit    int64  // µs from which on a latency is an outlier
+	counts
 	micro [microBuckets]int64
 	log   [logBuckets]int64
 }
-
-// usage is what the kernel counted for the thread over its loop; -1 unknown.
-type usage struct{ Voluntary, Involuntary, Minor, Major int64 }
 
 // worst is one long wake-up.
 type worst struct {
@@ -91,9 +99,16 @@ func logEdges(i int) (from, to int64) {
 //
 //go:nosplit
 func (p *page) add(second *record.Moments, index, due, latency int64) {
+	us := latency / 1000
+	if us >= p.limit {
+		if p.outlying < outliersKept {
+			p.outliers[p.outlying] = p.latency.Count // rt-tests counts its cycles from 0
+		}
+		p.outlying++
+	}
 	p.latency.Add(latency)
 	second.Add(latency)
-	us := latency / 1000
+	p.act = us
 	p.microSum += us
 	if us < microBuckets {
 		p.micro[us]++
@@ -125,14 +140,30 @@ func (p *page) keep(w worst) {
 	}
 }
 
-// snapshot copies a page that its thread writes: again until it was not written meanwhile.
-// Warm: the thread writes for some 100 ns every interval.
-func (p *page) snapshot() page {
-	for {
+// snapshotTries bounds a snapshot. One takes some µs and fails when a wake-up falls into it.
+const snapshotTries = 10_000
+
+// snapshot brings out, an older copy of the same page or an empty one, up to date, and
+// copies the present second. ok is false when the thread wrote during every try, or died
+// while it wrote: then out may be torn. Only what can have changed is copied: no bucket
+// above the maximum's was ever counted. Warm.
+func (p *page) snapshot(out *page, seconds []record.Moments) (second record.Moments, ok bool) {
+	for range snapshotTries {
 		before := atomic.LoadUint32(&p.sequence)
-		out := *p
-		if before%2 == 0 && atomic.LoadUint32(&p.sequence) == before {
-			return out
+		if before%2 != 0 {
+			continue
+		}
+		out.first, out.counts = p.first, p.counts
+		high := max(out.latency.Max, 0)
+		n := min(high/1000+1, microBuckets)
+		copy(out.micro[:n], p.micro[:n])
+		m := logBucket(high) + 1
+		copy(out.log[:m], p.log[:m])
+		second = seconds[out.second]
+		// A swap with itself: a load alone would not keep the copies before it on arm64.
+		if atomic.CompareAndSwapUint32(&p.sequence, before, before) {
+			return second, true
 		}
 	}
+	return second, false
 }

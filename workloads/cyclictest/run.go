@@ -2,9 +2,8 @@ package cyclictest
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -15,9 +14,10 @@ import (
 
 // Limits of a run.
 const (
-	mostSeconds = 200_000                // seconds that are kept one by one: more than two days
-	pollEvery   = 100 * time.Millisecond // progress, and what ends a run
-	lastWord    = 2 * time.Second        // a stopped probe must answer within
+	mostSeconds = 200_000                // seconds that are kept of a run whose end is another's: more than two days
+	pollEvery   = 200 * time.Millisecond // progress, and what ends a run
+	lastWord    = 2 * time.Second        // a stopped probe must answer within, and an interval
+	grace       = time.Minute            // beyond its plan, after which a probe hangs
 )
 
 // Run measures with the chosen engine, or compares both.
@@ -44,60 +44,55 @@ func (r *runner) Run(ctx context.Context, job bench.Job) (bench.SuiteResult, err
 // measurement is one run of our own engine. One goroutine owns it.
 type measurement struct {
 	*runner
-	job     bench.Job
-	order   order
-	before  state // what earlier processes of a resumed run measured
+	job    bench.Job
+	order  order
+	before state // what earlier processes of a resumed run measured
+
 	probe   *bench.ProbeRun
 	pages   []*page
 	seconds [][]record.Moments
-	wall    int64
+	copies  []page             // of pages, as of the last read
+	kept    [][]record.Moments // of seconds, likewise
+	wall    rt.WallOffset      // at the begin
 
-	now       state // before and what this process measured
-	answer    answer
-	info      bench.ProcessInfo
-	started   time.Time
-	ended     time.Time
-	complete  bool
-	cut       bool // the run ended before its plan's end, with every sample read
-	instants  int64
-	processes int
+	now      state // before and what this process measured
+	answer   answer
+	info     bench.ProcessInfo
+	started  time.Time
+	ended    time.Time
+	begun    bool
+	complete bool
+	fault    error // how the probe died; what it measured is kept
+	warnings []string
 }
-
-// state is a checkpoint.
-type state struct {
-	Version  int           `json:"version"`
-	Runs     int           `json:"runs"`     // processes that measured
-	Measured time.Duration `json:"measured"` // by all of them
-	Threads  []tally       `json:"threads"`
-}
-
-// stateVersion is the form of state.
-const stateVersion = 1
 
 func (r *runner) measurement(job bench.Job) (*measurement, error) {
-	m := &measurement{runner: r, job: job}
+	m := &measurement{runner: r, job: job, started: time.Now()}
 	if job.Resume != nil {
-		if err := json.Unmarshal(job.Resume, &m.before); err != nil {
+		if err := m.before.resume(job.Resume, r, job.Measured); err != nil {
 			return nil, fmt.Errorf("the checkpoint: %w", err)
 		}
-		if m.before.Version != stateVersion || len(m.before.Threads) != len(job.Measured) {
-			return nil, fmt.Errorf("the checkpoint is of version %d with %d threads, this run of version %d with %d", m.before.Version, len(m.before.Threads), stateVersion, len(job.Measured))
-		}
 	}
-	left := max(r.length()-m.before.Measured, 0)
-	m.order = order{CPUs: job.Measured, Interval: r.interval, Length: left, Require: job.RT == bench.RTRequire,
-		Seconds: min(int(left/time.Second)+3, mostSeconds)}
+	m.order = order{CPUs: job.Measured, Interval: r.interval, Histogram: max(r.histogram, 1), Root: job.Root, Require: job.RT == bench.RTRequire,
+		Seconds: mostSeconds}
 	if job.RT != bench.RTOff {
 		m.order.Priority = r.priority
 	}
-	switch {
-	case job.End != nil:
-		m.order.Length, m.order.Seconds = 0, mostSeconds
-	case r.loops > 0:
-		m.order.Length, m.order.Loops = 0, int64(r.loops)
-		for _, t := range m.before.Threads[:min(1, len(m.before.Threads))] {
-			m.order.Loops -= t.Latency.Count
+	if job.End != nil {
+		return m, nil
+	}
+	left := make([]int64, len(job.Measured))
+	for i := range left {
+		left[i] = r.planned()
+		if i < len(m.before.Threads) {
+			left[i] -= r.done(&m.before.Threads[i])
 		}
+	}
+	if r.loops > 0 {
+		m.order.Cycles = left
+	} else {
+		m.order.Left = left
+		m.order.Seconds = min(int(time.Duration(slices.Max(left))*r.interval/time.Second)+2, mostSeconds)
 	}
 	return m, nil
 }
@@ -105,17 +100,19 @@ func (r *runner) measurement(job bench.Job) (*measurement, error) {
 // run starts the probe, waits for its end and keeps what it measured.
 func (m *measurement) run(ctx context.Context) error {
 	m.now = m.before
-	if m.loops > 0 && m.order.Loops <= 0 || m.loops == 0 && m.job.End == nil && m.order.Length <= 0 {
-		m.complete, m.started, m.ended = true, time.Now(), time.Now()
+	if left := slices.Concat(m.order.Left, m.order.Cycles); len(left) > 0 && slices.Max(left) <= 0 {
+		m.complete, m.ended = true, time.Now()
 		return nil // the checkpoint was the end
 	}
+	n := len(m.order.CPUs)
 	var err error
-	m.probe, err = m.job.Start(ctx, bench.ProbeOrder{Probe: probeName, Input: m.order, Shared: sharedBytes(len(m.order.CPUs), m.order.Seconds), MaxProcs: len(m.order.CPUs) + 1})
+	m.probe, err = m.job.Start(ctx, bench.ProbeOrder{Probe: probeName, Input: m.order, Shared: sharedBytes(n, m.order.Seconds), MaxProcs: n + 1, Limit: m.limit()})
 	if err != nil {
 		return err
 	}
 	defer m.probe.Close()
-	m.pages, m.seconds = pages(m.probe.Mem, len(m.order.CPUs), m.order.Seconds)
+	m.pages, m.seconds = pages(m.probe.Mem, n, m.order.Seconds)
+	m.copies, m.kept = make([]page, n), make([][]record.Moments, n)
 	if err := m.probe.Ready(); err != nil {
 		return err
 	}
@@ -123,24 +120,42 @@ func (m *measurement) run(ctx context.Context) error {
 		select {
 		case <-m.job.Begin:
 		case <-ctx.Done():
-			return ctx.Err()
+			m.ended = time.Now()
+			return nil
 		}
 	}
-	m.wall = rt.ReadWallOffset().Offset
-	m.started = time.Now()
+	m.wall, m.started = rt.ReadWallOffset(), time.Now()
 	if err := m.probe.Go(); err != nil {
 		return err
 	}
-	m.info, _ = m.probe.Info() // shown only: a process that has ended already is in the answer
+	m.begun = true
+	m.info, _ = m.probe.Info() // shown only: of a process that has ended already, the answer tells
 	err = m.watch(ctx)
 	m.ended = time.Now()
 	return err
 }
 
-// watch follows the probe to its end: progress, checkpoints, and what stops it.
+// limit is what the run may take; 0 without a plan. A throttled thread comes late, and needs
+// longer for its cycles, but not for its instants.
+func (m *measurement) limit() time.Duration {
+	switch {
+	case m.order.Left != nil:
+		return time.Duration(slices.Max(m.order.Left))*m.interval + grace
+	case m.order.Cycles != nil:
+		return 4*time.Duration(slices.Max(m.order.Cycles))*m.interval + grace
+	}
+	return 0
+}
+
+// watch follows the probe to its end: progress, checkpoints, and what stops it. Its error
+// means that nothing was measured.
 func (m *measurement) watch(ctx context.Context) error {
-	answered := make(chan error, 1)
-	go func() { answered <- m.probe.Wait(&m.answer) }()
+	answered := make(chan end, 1)
+	go func() {
+		var e end
+		e.err = m.probe.Wait(&e.answer)
+		answered <- e
+	}()
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	kept := time.Now()
@@ -148,41 +163,60 @@ func (m *measurement) watch(ctx context.Context) error {
 	var limit <-chan time.Time
 	for {
 		select {
-		case err := <-answered:
-			if err != nil {
-				return err
-			}
-			m.read()
-			m.complete = ctx.Err() == nil || m.reached()
-			return m.sleepFailed()
+		case e := <-answered:
+			return m.over(ctx, e)
 		case <-stop:
 			m.cutShort()
-			stop, limit = nil, time.After(lastWord)
+			stop, end, limit = nil, nil, time.After(lastWord+m.interval)
 		case <-end:
 			m.cutShort()
-			end, limit = nil, time.After(lastWord)
+			end, limit = nil, time.After(lastWord+m.interval)
 		case <-limit:
 			m.probe.Kill()
-			<-answered
-			return errors.New("the probe did not stop when it was told to, and was killed")
+			e := <-answered
+			e.err = fmt.Errorf("the probe did not end within %s of being told to, and was killed", lastWord+m.interval)
+			return m.over(ctx, e)
 		case <-tick.C:
-			m.read()
-			m.report()
-			if m.job.Checkpoint != nil && time.Since(kept) >= m.checkpointEvery() {
+			m.glance()
+			if m.job.Checkpoint != nil && time.Since(kept) >= m.job.CheckpointEvery {
 				kept = time.Now()
-				if err := m.checkpoint(); err != nil {
-					m.probe.Kill()
-					<-answered
-					return err
-				}
+				m.checkpoint()
 			}
 		}
 	}
 }
 
-// checkpointEvery is a hundredth of the run, at least 0.2 s and at most half a minute.
-func (m *measurement) checkpointEvery() time.Duration {
-	return min(max(m.length()/100, 200*time.Millisecond), 30*time.Second)
+// end is the probe's end: its answer, or how it died.
+type end struct {
+	answer answer
+	err    error
+}
+
+// over takes what there is after the probe's end.
+func (m *measurement) over(ctx context.Context, e end) error {
+	m.answer, m.fault = e.answer, e.err
+	m.read()
+	for i, p := range m.pages {
+		if p.errno != 0 && m.fault == nil {
+			m.fault = fmt.Errorf("clock_nanosleep on CPU %d failed with errno %d", m.order.CPUs[i], p.errno)
+		}
+	}
+	if m.fault != nil && slices.ContainsFunc(m.now.Threads, func(t tally) bool { return t.Latency.Count == 0 }) {
+		return m.fault
+	}
+	m.complete = m.fault == nil && m.reached(ctx)
+	if ctx.Err() != nil && m.job.Checkpoint != nil {
+		m.checkpoint()
+	}
+	return nil
+}
+
+// reached tells whether the plan was measured to its end.
+func (m *measurement) reached(ctx context.Context) bool {
+	if m.job.End != nil {
+		return ctx.Err() == nil
+	}
+	return !slices.ContainsFunc(m.now.Threads, func(t tally) bool { return m.done(&t) < m.planned() })
 }
 
 // cutShort lets no instant after now count.
@@ -196,59 +230,80 @@ func (m *measurement) cutShort() {
 	m.probe.Stop()
 }
 
-// reached is true when every instant of the plan was measured although something stopped
-// the run.
-func (m *measurement) reached() bool {
-	return m.order.Length > 0 && rt.Now() >= m.pages[0].first+int64(m.order.Length) && m.now.Measured >= m.length()
-}
-
 // read takes what the pages hold behind what was there before.
 func (m *measurement) read() {
-	m.now = state{Version: stateVersion, Runs: m.before.Runs + 1, Measured: m.before.Measured}
+	m.now = state{Version: stateVersion, Width: m.width(), Interval: m.interval}
 	for i, p := range m.pages {
-		s := p.snapshot()
-		t := tallyOf(m.order.CPUs[i], &s, m.seconds[i], m.wall)
-		if i == 0 {
-			m.now.Measured += time.Duration(t.Latency.Count+t.Missed+t.Early) * m.interval
+		c := &m.copies[i]
+		second, ok := p.snapshot(c, m.seconds[i])
+		if !ok {
+			m.warn(fmt.Sprintf("CPU %d: its thread was writing at each of %d looks: a wake-up may be counted in part", m.order.CPUs[i], snapshotTries))
 		}
+		m.keepSeconds(i, c.second, second)
+		var before int64
 		if i < len(m.before.Threads) {
-			sum := m.before.Threads[i]
-			sum.add(t)
-			t = sum
+			before = m.before.Threads[i].instants()
+		}
+		t := tallyOf(m.order.CPUs[i], c, m.wall.Offset, before, int64(m.interval))
+		t.Seconds = fold(m.kept[i], m.now.Width)
+		t.Usage = m.answer.of(t.CPU).Usage
+		if i < len(m.before.Threads) {
+			all := m.before.Threads[i]
+			all.add(&t)
+			t = all
 		}
 		m.now.Threads = append(m.now.Threads, t)
 	}
 }
 
-func (m *measurement) sleepFailed() error {
-	for i, p := range m.pages {
-		if p.errno != 0 {
-			return fmt.Errorf("clock_nanosleep on CPU %d failed with errno %d", m.order.CPUs[i], p.errno)
-		}
+// keepSeconds takes the seconds up to the present one: those before it change no more.
+func (m *measurement) keepSeconds(i int, present int64, second record.Moments) {
+	kept := m.kept[i]
+	if len(kept) > 0 {
+		kept = kept[:len(kept)-1] // it was the present one
 	}
-	return nil
+	kept = append(kept, m.seconds[i][len(kept):present]...)
+	m.kept[i] = append(kept, second)
 }
 
-func (m *measurement) report() {
-	share := -1.0
-	if l := m.length(); m.job.End == nil && l > 0 {
-		share = min(float64(m.now.Measured)/float64(l), 1)
+// width is how many seconds a block of the result has.
+func (m *measurement) width() int {
+	if m.job.End == nil {
+		return widthOf(int(m.length() / time.Second))
 	}
+	longest := 0
+	for i := range m.kept {
+		longest = max(longest, len(m.kept[i]))
+	}
+	return widthOf(longest)
+}
+
+// glance tells how far the run is, without disturbing the threads by a snapshot.
+func (m *measurement) glance() {
 	var worst int64
-	for i := range m.now.Threads {
-		worst = max(worst, m.now.Threads[i].Latency.Max)
+	far := m.planned()
+	for i, p := range m.pages {
+		worst = max(worst, atomic.LoadInt64(&p.latency.Max))
+		done := atomic.LoadInt64(&p.latency.Count)
+		if m.loops == 0 {
+			done += atomic.LoadInt64(&p.missed)
+		}
+		if i < len(m.before.Threads) {
+			t := &m.before.Threads[i]
+			worst, done = max(worst, t.Latency.Max), done+m.done(t)
+		}
+		far = min(far, done)
 	}
-	m.job.Progress(bench.Progress{Phase: fmt.Sprintf("cyclictest, worst %.0f us", float64(worst)/1e3), Share: share})
+	now := bench.Progress{Phase: bench.PhaseMeasure, Share: -1, Text: fmt.Sprintf("worst %.0f us", float64(worst)/1e3)}
+	if m.job.End == nil {
+		now.Share = min(float64(far)/float64(m.planned()), 1)
+	}
+	m.job.Progress(now)
 }
 
-func (m *measurement) checkpoint() error {
-	data, err := json.Marshal(m.now)
-	if err != nil {
-		return fmt.Errorf("the checkpoint: %w", err)
+// warn says a thing once.
+func (m *measurement) warn(text string) {
+	if !slices.Contains(m.warnings, text) {
+		m.warnings = append(m.warnings, text)
 	}
-	so, err := m.result()
-	if err != nil {
-		return err
-	}
-	return m.job.Checkpoint(so, data)
 }

@@ -66,7 +66,7 @@ func (r *runner) Options() []bench.Option {
 		bench.IntOption("priority", &r.priority, 1, 99, "SCHED_FIFO priority"),
 		bench.DurationOption("duration", &r.duration, 10*time.Millisecond, "length of the run"),
 		bench.IntOption("loops", &r.loops, 0, 1<<40, "wake-ups a thread instead of a duration, 0 for the duration"),
-		bench.IntOption("histogram", &r.histogram, 1, microBuckets, "buckets of 1 us in the histogram of --text and --json"),
+		bench.IntOption("histogram", &r.histogram, 0, microBuckets, "buckets of 1 us in the histogram of --text and --json and of rt-tests; 0 for none"),
 		bench.WordOption("engine", &r.engine, []string{engineOwn, engineRTTests}, "whose loop measures: opcycle or rt-tests"),
 		bench.TextOption("text", &r.text, "name of a file beside the result, as cyclictest -h prints it"),
 		bench.TextOption("json", &r.json, "name of a file beside the result, as cyclictest --json writes it"),
@@ -83,8 +83,12 @@ func (r *runner) check(job bench.Job) error {
 		return errors.New("--cross-check runs both engines; leave --engine away")
 	case r.crossCheck && len(job.Measured) > 1:
 		return fmt.Errorf("--cross-check compares on one CPU; name one with --cpus, not %s", bench.CPUList(job.Measured))
+	case r.crossCheck && r.histogram == 0:
+		return errors.New("--cross-check needs a histogram for the medians; leave --histogram away")
 	case (r.crossCheck || r.engine == engineRTTests) && job.Begin != nil:
 		return errors.New("beside another suite only the engine opcycle can be framed by its measuring phase")
+	case r.interval > time.Second:
+		return fmt.Errorf("--interval %s is too long for a wake-up that must be stopped in time; use 1s or less", r.interval)
 	case r.loops == 0 && r.duration < 10*r.interval:
 		return fmt.Errorf("--duration %s is too short for --interval %s; use %s or more", r.duration, r.interval, 10*r.interval)
 	case (r.text != "" || r.json != "") && job.Create == nil:
@@ -93,10 +97,22 @@ func (r *runner) check(job bench.Job) error {
 	return nil
 }
 
-// length is how long the run is planned to be; 0 unknown.
-func (r *runner) length() time.Duration {
+// length is how long the run is planned to be.
+func (r *runner) length() time.Duration { return time.Duration(r.planned()) * r.interval }
+
+// planned is how much each thread has to measure: wake-ups with --loops, else instants,
+// those that were slept over included.
+func (r *runner) planned() int64 {
 	if r.loops > 0 {
-		return time.Duration(r.loops) * r.interval
+		return int64(r.loops)
 	}
-	return r.duration
+	return int64(r.duration / r.interval)
+}
+
+// done is how much of planned t is.
+func (r *runner) done(t *tally) int64 {
+	if r.loops > 0 {
+		return t.Latency.Count
+	}
+	return t.instants()
 }
