@@ -38,7 +38,11 @@ func (c *cross) result(complete bool) (bench.SuiteResult, error) {
 		if p.first == engineOwn {
 			first = 1
 		}
-		out.Samples.Rows = append(out.Samples.Rows, []float64{float64(i + 1), first, p.ours.p50, p.their.p50, p.ours.p50 / p.their.p50, p.ours.avg, p.their.avg, p.ours.avg / p.their.avg})
+		var row []*float64
+		for _, v := range []float64{float64(i + 1), first, p.ours.p50, p.their.p50, p.ours.p50 / p.their.p50, p.ours.avg, p.their.avg, p.ours.avg / p.their.avg} {
+			row = append(row, &v)
+		}
+		out.Samples.Rows = append(out.Samples.Rows, row)
 	}
 	c.figure("p50", func(s slice) float64 { return s.p50 })
 	c.figure("average", func(s slice) float64 { return s.avg })
