@@ -25,6 +25,7 @@ const (
 	OpenCloexec   = 0x80000
 
 	SignalUser1 = 10
+	SignalSegv  = 11
 	SignalChild = 17
 	SignalTerm  = 15
 	SignalKill  = 9
