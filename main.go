@@ -75,7 +75,7 @@ invalid, interrupted).`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w; %s --help lists the flags", err, c.CommandPath())
 	})
-	root.AddCommand(runVerb(), reportVerb(), referencesVerb(), compareVerb(), tailVerb(), verifyVerb(), schemaVerb(), serveVerb(), measureVerb(), suiteVerb(), campaignVerb(), processVerb(), probeVerb())
+	root.AddCommand(runVerb(), reportVerb(), referencesVerb(), compareVerb(), tailVerb(), verifyVerb(), schemaVerb(), serveVerb(), measureVerb(), suiteVerb(), campaignVerb(), importVerb(), processVerb(), probeVerb())
 	return root
 }
 

@@ -17,7 +17,8 @@ type SuiteResult struct {
 	Suite    string    `json:"suite"`
 	Label    string    `json:"label,omitempty"` // "without CAT"; tells runs of one suite apart
 	Role     Role      `json:"role"`
-	Started  time.Time `json:"started"` // of the timed part
+	Imported string    `json:"imported,omitempty"` // the program that measured it, "lmbench 1.9"; empty: ours
+	Started  time.Time `json:"started"`            // of the timed part
 	Ended    time.Time `json:"ended"`
 	Complete bool      `json:"complete"`          // false: ended before its plan's end
 	Resumed  int       `json:"resumed,omitempty"` // times that it went on from a checkpoint

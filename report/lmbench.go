@@ -49,13 +49,14 @@ func lmbenchTables() []lmbenchTable {
 // lmbenchRun is one line of the tables: one run of one result.
 type lmbenchRun struct {
 	host, os string
+	imported bool // printed by another program: no digit is added
 	readings []*bench.Reading
 }
 
 // lmbench is the summary in the layout of the seed, one line a run, the published lines
 // beneath, and then how each figure was measured.
 func lmbench(p *printer, results []*bench.SuiteResult, refs []bench.Reference) {
-	p.section("lmbench-style summary (reimplementation, not lmbench)")
+	p.section(lmbenchTitle(results))
 	var runs []lmbenchRun
 	for _, r := range results {
 		runs = append(runs, lmbenchRuns(r)...)
@@ -71,12 +72,31 @@ func lmbench(p *printer, results []*bench.SuiteResult, refs []bench.Reference) {
 		p.item("", fmt.Sprintf("The lines below each rule are the published ones: %s, %s, %s; a K is 1000, a blank was not measured. "+
 			"opcycle references has their source, and how far they may be compared.", r.Vendor, r.Product, r.Platform))
 	}
-	p.item("", "Mhz is the rate of the time stamp counter, not lmbench's loop. A blank cell was not asked for.")
+	p.item("", "Mhz of a line measured here is the rate of the time stamp counter, not lmbench's loop. A blank cell was not asked for.")
 	for i, s := range marks {
 		p.item(fmt.Sprintf("[%d] ", i+1), s)
 	}
 	lmbenchDetails(p, runs)
 	lmbenchRatios(p, runs)
+}
+
+// lmbenchTitle tells a reimplementation from the original, whose licence allows results only
+// of unmodified programs, with their version.
+func lmbenchTitle(results []*bench.SuiteResult) string {
+	var versions []string
+	for _, r := range results {
+		if r.Imported != "" && !slices.Contains(versions, r.Imported) {
+			versions = append(versions, r.Imported)
+		}
+	}
+	ours := slices.ContainsFunc(results, func(r *bench.SuiteResult) bool { return r.Imported == "" })
+	switch {
+	case versions == nil:
+		return "lmbench-style summary (reimplementation, not lmbench)"
+	case ours:
+		return "lmbench-style summary (reimplementation, not lmbench), and imported results of " + strings.Join(versions, ", ")
+	}
+	return "Imported results of " + strings.Join(versions, ", ")
 }
 
 // lmbenchRuns are the runs of one result in order.
@@ -89,8 +109,14 @@ func lmbenchRuns(r *bench.SuiteResult) []lmbenchRun {
 		if !ok {
 			k = len(out)
 			at[g.Run] = k
-			out = append(out, lmbenchRun{host: suiteWord(r, "host"), os: suiteWord(r, "os")})
-			if r.Label != "" {
+			out = append(out, lmbenchRun{host: suiteWord(r, "host"), os: suiteWord(r, "os"), imported: r.Imported != ""})
+			if host, _, ok := strings.Cut(g.Run, "/"); ok { // an imported run names its host
+				out[k].host = host
+			}
+			switch {
+			case r.Imported != "":
+				out[k].host += ", " + r.Imported
+			case r.Label != "":
 				out[k].host += ", " + r.Label
 			}
 		}
@@ -181,6 +207,8 @@ func (t lmbenchTable) cell(r lmbenchRun, name string, marks *footnotes) string {
 		return "n/a " + marks.mark(lmbenchWhy(t.name, g, "n/a: "+g.NA))
 	case g.Unstable != "":
 		return digits(*g.Value) + " " + marks.mark(lmbenchWhy(t.name, g, "unstable: "+g.Unstable))
+	case r.imported:
+		return strconv.FormatFloat(*g.Value, 'f', -1, 64)
 	}
 	return digits(*g.Value)
 }

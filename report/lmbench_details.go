@@ -75,7 +75,11 @@ func detail(g *bench.Reading, line int, notes *footnotes) []string {
 	if g.Value != nil {
 		value = digits(*g.Value) + " " + g.Unit
 	}
-	return []string{name, fmt.Sprint(line), g.Statistic, value, fmt.Sprint(g.N), orBlank(g.Min), orBlank(g.Max), g.Placement}
+	n := "n/a"
+	if g.N > 0 {
+		n = fmt.Sprint(g.N)
+	}
+	return []string{name, fmt.Sprint(line), g.Statistic, value, n, orBlank(g.Min), orBlank(g.Max), g.Placement}
 }
 
 func prefixed(prefix, text string) string {

@@ -84,15 +84,16 @@ func suiteFigures(p *printer, r *bench.SuiteResult) {
 // suiteRemarks says what surrounded one result and what it lacks.
 func suiteRemarks(p *printer, r *bench.SuiteResult) {
 	title := judge.Title(r)
+	if r.Imported != "" {
+		p.item("", title+" was measured by "+r.Imported+", not by opcycle, and imported.")
+	}
 	if r.Role == bench.RoleBeside {
 		p.item("", title+" ran beside the measured suite and is noise to it.")
 	}
 	if !r.Complete {
 		p.item("", title+" ended before its plan's end.")
 	}
-	if r.Resumed > 0 {
-		p.item("", fmt.Sprintf("%s was resumed %d time(s) from a checkpoint.", title, r.Resumed))
-	}
+	suitePauses(p, title, r)
 	for _, s := range r.Noise {
 		p.item(title+": noise: ", s)
 	}
@@ -116,6 +117,24 @@ func suiteRemarks(p *printer, r *bench.SuiteResult) {
 	}
 }
 
+// suitePauses says where a resumed result was interrupted, and what of it is lost.
+func suitePauses(p *printer, title string, r *bench.SuiteResult) {
+	if r.Resumed > 0 {
+		p.item("", fmt.Sprintf("%s was resumed %d time(s) from a checkpoint.", title, r.Resumed))
+	}
+	for i, b := range r.Pauses {
+		if i == pausesShown {
+			p.item(title+": pause: ", fmt.Sprintf("and %d more, in the result", len(r.Pauses)-i))
+			break
+		}
+		p.item(title+": pause: ", fmt.Sprintf("not measured from %s to %s, and at most %s of what was measured before it is lost",
+			b.Checkpoint.UTC().Format(time.RFC3339), b.Again.UTC().Format(time.RFC3339), judge.Span(time.Duration(b.Lost))))
+	}
+}
+
+// pausesShown bounds what a report says of interruptions.
+const pausesShown = 10
+
 func suiteCAT(p *printer, title string, c *bench.CAT) {
 	if !c.Applied {
 		p.item(title+": ", "CAT not applied: "+c.Why)
@@ -128,6 +147,10 @@ func suiteCAT(p *printer, title string, c *bench.CAT) {
 
 func suiteHost(p *printer, h *bench.Host) {
 	p.section("Machine")
+	if h.Name == "" && h.Kernel == "" {
+		p.item("", "n/a: every figure is another program's, whose result does not tell its machine")
+		return
+	}
 	suiteMachine(p, h)
 }
 
