@@ -17,8 +17,9 @@ const secondNS = int64(1e9)
 
 // NeedsSamples is the smallest count at which SamplesBeyond samples lie beyond quantile q.
 func NeedsSamples(q float64) int64 {
-	// Rounded first: 10/(1−0.99) is 999.999… in binary, and the answer is 1000.
-	return int64(math.Ceil(math.Round(SamplesBeyond/(1-q)*1e6) / 1e6))
+	// A little less, rounded up: 10/(1−0.99) is 999.999… in binary, 10/(1−0.99999) is
+	// 1000000.0000066, and the answers are 1000 and 1000000.
+	return int64(math.Ceil(SamplesBeyond / (1 - q) * (1 - 1e-9)))
 }
 
 // Summarize is s as a result holds it: exact moments, the reported quantiles with what

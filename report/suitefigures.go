@@ -17,7 +17,7 @@ func suiteFigure(r *bench.SuiteResult, series, statistic string) judge.Found {
 		}
 		return judge.Found{Value: *g.Value, Unit: g.Unit, OK: true}
 	}
-	return judge.Found{NA: "not in this result"}
+	return judge.Found{NA: notInResult}
 }
 
 // figureText is a figure that is a text.

@@ -13,6 +13,7 @@ import (
 func suiteWriters() map[string]func(p *printer, results []*bench.SuiteResult, refs []bench.Reference) {
 	return map[string]func(p *printer, results []*bench.SuiteResult, refs []bench.Reference){
 		"caterpillar": caterpillar,
+		"cyclictest":  cyclictest,
 		"lmbench":     lmbench,
 	}
 }

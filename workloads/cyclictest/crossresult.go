@@ -24,6 +24,9 @@ func (c *cross) result(complete bool) (bench.SuiteResult, error) {
 	if err := add(out, engineOwn, &c.ours, c.interval, 1); err != nil {
 		return *out, err
 	}
+	for i := range out.Moments { // of a slice each until here
+		out.Moments[i].Since = int64(out.Moments[i].At.Sub(out.Started))
+	}
 	run := imports.CyclictestRun{Unit: time.Microsecond, Threads: []imports.CyclictestThread{c.their}}
 	their, err := run.Result()
 	if err != nil {

@@ -196,7 +196,7 @@ func (p *program) look() {
 		return
 	}
 	p.info = bench.ProcessInfo{Name: "rt-tests/" + programName, PID: p.cmd.Process.Pid, TimerSlack: -1, GOGC: "n/a",
-		LockError: "asked for with -m; not read back", CState: "its own"}
+		LockError: "lock asked for with -m, not read back", CState: "as it holds them itself"}
 	tids, err := rt.ThreadsOf(p.info.PID)
 	if err != nil {
 		return // it has ended

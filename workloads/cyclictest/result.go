@@ -72,7 +72,7 @@ func add(out *bench.SuiteResult, object string, t *tally, interval time.Duration
 	}
 	slices.SortStableFunc(out.Moments, func(a, b bench.Moment) int { return cmp.Compare(b.Value, a.Value) })
 	out.Moments = out.Moments[:min(len(out.Moments), worstKept)]
-	slices.SortStableFunc(out.Moments, func(a, b bench.Moment) int { return cmp.Compare(a.Since, b.Since) })
+	slices.SortStableFunc(out.Moments, func(a, b bench.Moment) int { return a.At.Compare(b.At) })
 	return nil
 }
 
