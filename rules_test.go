@@ -30,7 +30,7 @@ func mayImport() map[string][]string {
 		"imports":         {"bench", "record"},
 
 		// The list of suites, and the suites. A suite may read another program's result.
-		"workloads":             {"bench", "rt", "workloads/cyclictest", "workloads/caterpillar", "workloads/oslat", "workloads/lmbench", "workloads/sel4bench"},
+		"workloads":             {"bench", "rt", "workloads/stress", "workloads/cyclictest", "workloads/caterpillar", "workloads/oslat", "workloads/lmbench", "workloads/sel4bench"},
 		"workloads/cyclictest":  {"bench", "record", "rt", "imports"},
 		"workloads/caterpillar": {"bench", "record", "rt"},
 		"workloads/oslat":       {"bench", "record", "rt"},
@@ -51,7 +51,7 @@ func only() map[string][]string {
 		"github.com/gopcua/opcua":                  {"wire", "server", "client"},
 		"github.com/awcullen/opcua":                {},
 		"github.com/spf13/cobra":                   {""},
-		"github.com/prometheus/procfs":             {"host"},
+		"github.com/prometheus/procfs":             {"host", "workloads/stress"},
 		"github.com/schollz/progressbar/v3":        {""},
 		"github.com/olekukonko/tablewriter":        {"report"},
 		"gonum.org/v1/gonum":                       {"judge", "workloads/caterpillar"},

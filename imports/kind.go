@@ -22,6 +22,7 @@ func Kinds() []Kind {
 	return []Kind{
 		{"cyclictest", "what it prints with -q or -h, or its --json file", Cyclictest, isCyclictest},
 		{"lmbench", "the summary of 1.9, 2 or 3 (make summary)", Lmbench, isLmbench},
+		{"stress-ng", "its --yaml file, with --metrics", StressNG, isStressNG},
 	}
 }
 
@@ -60,6 +61,7 @@ func FindKind(name string) (Kind, error) {
 var (
 	cyclictestWords = regexp.MustCompile(`(?m)^(T: *\d+ \( *\d+\) P:|# Histogram\r?$|# /dev/cpu_dma_latency set to )`)
 	commandKey      = regexp.MustCompile(`"cmdline:?"\s*:\s*"([^"\s]*)`)
+	stressWords     = regexp.MustCompile(`(?m)^ *stress-ng-version:|^ *- stressor:`)
 	lmbenchText     = regexp.MustCompile(`(?m)L M B E N C H +\d \. \d|^Host +OS .*\b(2p/0K|Mhz|Pipe)\b`)
 )
 
@@ -69,6 +71,8 @@ func isCyclictest(data []byte) bool {
 	}
 	return cyclictestWords.Match(data)
 }
+
+func isStressNG(data []byte) bool { return stressWords.Match(data) }
 
 func isLmbench(data []byte) bool { return lmbenchText.Match(data) }
 

@@ -32,6 +32,12 @@ func TiedGroup() *syscall.SysProcAttr {
 // Interrupt asks a process to end, as a terminal's Ctrl-C does. Cold.
 func Interrupt(p *os.Process) error { return p.Signal(syscall.SIGINT) }
 
+// EndWithParent is OwnGroup for a program of somebody else, which the kernel kills when the
+// thread that started it ends. Cold.
+func EndWithParent() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
 // Kill ends a process at once, a stopped one too. Cold.
 func Kill(p *os.Process) {
 	_ = p.Signal(syscall.SIGCONT) // it may be gone already

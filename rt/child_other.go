@@ -13,6 +13,9 @@ func SocketPair() (ours, theirs *os.File, err error) { return nil, nil, unsuppor
 // OwnGroup asks for nothing outside Linux.
 func OwnGroup() *syscall.SysProcAttr { return nil }
 
+// EndWithParent asks for nothing outside Linux.
+func EndWithParent() *syscall.SysProcAttr { return nil }
+
 // Kill ends a process at once.
 func Kill(p *os.Process) { _ = p.Kill() }
 

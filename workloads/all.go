@@ -10,6 +10,7 @@ import (
 	"opcycle/workloads/caterpillar"
 	"opcycle/workloads/cyclictest"
 	"opcycle/workloads/lmbench"
+	"opcycle/workloads/stress"
 )
 
 // All returns every suite, in the order of the list that a user sees.
@@ -18,6 +19,7 @@ func All() []bench.Suite {
 		cyclictest.Suite(),
 		caterpillar.Suite(),
 		lmbench.Suite(),
+		stress.Suite(),
 	}
 }
 
