@@ -48,7 +48,7 @@ func TestEveryComplaintComesAtOnceWithItsPlace(t *testing.T) {
 		"  publishing_interval: 25ms", // 7: no multiple of 10 ms
 		"run:",
 		"  duration: 5ms",                  // 9: not a whole number of cycles
-		"stress-ng: on",                    // 10: not yet
+		"stress-ng: perhaps",               // 10: no switch
 		"budgets: [\"packets.lost <= 0\"]", // 11: unknown statistic
 	)
 	said := refused(t, "run", path, "--workload", "FLOATS", "--rt", "maybe")

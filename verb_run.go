@@ -69,6 +69,7 @@ it may say.`,
 func overrides(cmd *cobra.Command, given map[string]*string) {
 	for _, f := range bench.Flags() {
 		given[f.Name] = cmd.Flags().String(f.Name, "", f.Usage)
+		cmd.Flags().Lookup(f.Name).NoOptDefVal = f.Alone
 	}
 }
 
@@ -132,6 +133,11 @@ func conduct(ctx context.Context, o run.OPCUA, out outputs, stderr io.Writer) er
 	if err := rt.SetProcessAffinity(o.Plan.Housekeeping.CPUs); err != nil {
 		o.Plan.Notes = append(o.Plan.Notes, "the conductor could not leave the measured CPUs: "+err.Error())
 	}
+	if o.Prober, err = prober(); err != nil {
+		folder.Discard()
+		return err
+	}
+	o.Folder = folder
 	bar := newProgress(stderr)
 	o.Root, o.Progress, o.Records = "/", bar.show, folder.Records()
 	file, err := o.Run(ctx)

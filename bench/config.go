@@ -9,10 +9,11 @@ type Config struct {
 	OPCUA     OPCUAConfig     `yaml:"opcua"`
 	Run       RunConfig       `yaml:"run"`
 	Placement PlacementConfig `yaml:"placement"`
-	StressNG  Switch          `yaml:"stress-ng"`  // the vendor's three switches:
-	Cyclic    Switch          `yaml:"cyclictest"` // off here; on is refused until
-	Tracing   Switch          `yaml:"tracing"`    // the suites exist
-	Budgets   []string        `yaml:"budgets"`    // "series.statistic op limit" in the names of metrics.md
+	StressNG  Switch          `yaml:"stress-ng"` // the vendor's three switches
+	Cyclic    Switch          `yaml:"cyclictest"`
+	Tracing   Switch          `yaml:"tracing"`
+	Beside    BesideConfig    `yaml:"beside"`
+	Budgets   []string        `yaml:"budgets"` // "series.statistic op limit" in the names of metrics.md
 }
 
 // PLCConfig describes the cyclic task.

@@ -53,7 +53,7 @@ func TestDecodeComplains(t *testing.T) {
 			"p.yaml:2: not YAML: did not find expected node content; mind the indentation and the space after each colon"},
 		{"all at once, in order", "opcua:\n  items: x\nfoo: 1\nplc:\n  interval: y\n",
 			"p.yaml:2: opcua.items: a whole number is expected, not \"x\"; write digits only\n" +
-				"p.yaml:3: foo: unknown key; it is one of budgets, cyclictest, name, opcua, placement, plc, run, stress-ng, tracing\n" +
+				"p.yaml:3: foo: unknown key; it is one of beside, budgets, cyclictest, name, opcua, placement, plc, run, stress-ng, tracing\n" +
 				"p.yaml:5: plc.interval: \"y\" is no duration; write it with a unit, such as 10ms, 250us or 1m30s"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -97,6 +97,8 @@ placement: {server_cpus: "3,1", client_cpus: [2], housekeeping_cpus: 0, rt: off,
 stress-ng: on
 cyclictest: enabled
 tracing: false
+beside: {stress_engine: builtin, stress_args: "--vm 1", stress_cpus: 1, cyclictest_cpus: "2-3", cyclictest_interval: 1ms,
+  cyclictest_priority: 40, trace_stop_above: 200us, with: [lmbench]}
 budgets: ["packets.late <= 1"]
 `
 	got, o, err := Decode("p.yaml", []byte(text))
@@ -115,7 +117,9 @@ budgets: ["packets.late <= 1"]
 			RT: "off", Priority: 81, ServerPriority: 41, ClientPriority: 42},
 		StressNG: true,
 		Cyclic:   true,
-		Budgets:  []string{"packets.late <= 1"},
+		Beside: BesideConfig{StressEngine: "builtin", StressArgs: "--vm 1", StressCPUs: CPUList{1}, CyclictestCPUs: CPUList{2, 3},
+			CyclictestEvery: ms(1), CyclictestPrio: 40, TraceStopAbove: Duration(200 * time.Microsecond), With: []string{"lmbench"}},
+		Budgets: []string{"packets.late <= 1"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

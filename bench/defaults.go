@@ -35,6 +35,14 @@ func Defaults() Config {
 			ServerPriority: 45,
 			ClientPriority: 48,
 		},
+		Beside: BesideConfig{
+			StressEngine:    "auto",
+			StressArgs:      "--cpu 2 --fault 2 --cpu-load 80",
+			CyclictestEvery: Duration(250 * time.Microsecond),
+			CyclictestPrio:  99,
+			TraceStopAbove:  Duration(0),
+			With:            []string{},
+		},
 		Budgets: DefaultBudgets(),
 	}
 }

@@ -7,24 +7,29 @@ type Flag struct {
 	Name  string // without dashes
 	Key   string
 	Usage string
+	Alone string // the value that the flag has without one; empty: it needs one
 }
 
 // Flags returns the overriding flags in the order of the help text.
 func Flags() []Flag {
 	return []Flag{
-		{"duration", "run.duration", "length of the measuring phase, a whole number of cycles (60s)"},
-		{"warm-up", "run.warm_up", "time before the measuring phase (2s)"},
-		{"interval", "plc.interval", "control cycle (10ms)"},
-		{"items", "opcua.items", "monitored Int32 items, 1 to 10000 (1)"},
-		{"clients", "opcua.clients", "measuring clients, each with its own subscription of all items, 1 to 50 (1)"},
-		{"workload", "plc.workload", "FLOAT, ARITHMETIC, BITWISE or MEMORY (FLOAT)"},
-		{"iterations", "plc.iterations", "workload iterations a cycle, or auto (10001)"},
-		{"plc", "plc.host", "which end runs the control task: server or client (server)"},
-		{"server-cpus", "placement.server_cpus", "CPUs of the server, as 2 or 2,4-5; the first is the PLC thread's (auto)"},
-		{"client-cpus", "placement.client_cpus", "CPUs of the client (auto)"},
-		{"priority", "placement.priority", "SCHED_FIFO priority of the PLC thread (80)"},
-		{"rt", "placement.rt", "real-time policy: auto, require or off (auto)"},
-		{"out", "run.out", "folder of the result (results/<UTC time>)"},
+		{"duration", "run.duration", "length of the measuring phase, a whole number of cycles (60s)", ""},
+		{"warm-up", "run.warm_up", "time before the measuring phase (2s)", ""},
+		{"interval", "plc.interval", "control cycle (10ms)", ""},
+		{"items", "opcua.items", "monitored Int32 items, 1 to 10000 (1)", ""},
+		{"clients", "opcua.clients", "measuring clients, each with its own subscription of all items, 1 to 50 (1)", ""},
+		{"workload", "plc.workload", "FLOAT, ARITHMETIC, BITWISE or MEMORY (FLOAT)", ""},
+		{"iterations", "plc.iterations", "workload iterations a cycle, or auto (10001)", ""},
+		{"plc", "plc.host", "which end runs the control task: server or client (server)", ""},
+		{"server-cpus", "placement.server_cpus", "CPUs of the server, as 2 or 2,4-5; the first is the PLC thread's (auto)", ""},
+		{"client-cpus", "placement.client_cpus", "CPUs of the client (auto)", ""},
+		{"priority", "placement.priority", "SCHED_FIFO priority of the PLC thread (80)", ""},
+		{"rt", "placement.rt", "real-time policy: auto, require or off (auto)", ""},
+		{"out", "run.out", "folder of the result (results/<UTC time>)", ""},
+		{"stress-ng", "stress-ng", "noise by stress-ng on the housekeeping CPUs while measuring (off)", "on"},
+		{"cyclictest", "cyclictest", "cyclictest on the measured CPUs while measuring (off)", "on"},
+		{"trace", "tracing", "trace the kernel while measuring (off)", "on"},
+		{"trace-stop-above", "beside.trace_stop_above", "stop the tracer at the first release whose start latency is above, such as 200us (never)", ""},
 	}
 }
 

@@ -19,6 +19,9 @@ type Plan struct {
 	Client       Process  `json:"client"`
 	Housekeeping Process  `json:"housekeeping"`
 	Budgets      []string `json:"budgets"`
+
+	Beside []Beside `json:"beside,omitempty"` // what runs beside, for the measuring phase
+	Trace  *Trace   `json:"trace,omitempty"`  // nil: nothing is traced
 	// Notes say what the resolution had to give up and what that costs, one sentence each.
 	Notes []string `json:"notes,omitempty"`
 }

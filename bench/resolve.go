@@ -51,6 +51,7 @@ func Resolve(c Config, h Host) (Plan, error) {
 		p.Task.Priority = c.Placement.Priority
 	}
 	p.Notes = notes(&p, h)
+	beside(c, &p)
 	if cpus := networkCPUs(&p, h); len(cpus) > 0 && p.RT == RTRequire {
 		return Plan{}, errors.New(networkNote(&p, cpus) + "; choose other CPUs, move the card's interrupts, " +
 			"lower placement.priority to 50, or use rt: auto to measure it all the same")

@@ -29,9 +29,10 @@ type SuiteResult struct {
 	Failed []string `json:"failed,omitempty"`
 	// Absent is what was asked for and not had.
 	Absent    []Absent      `json:"absent,omitempty"`
-	Settings  []Setting     `json:"settings"` // every option as in effect
-	Noise     []string      `json:"noise,omitempty"`
-	CAT       *CAT          `json:"cat,omitempty"` // nil: not asked for
+	Settings  []Setting     `json:"settings"`            // every option as in effect
+	Noise     []string      `json:"noise,omitempty"`     // what ran beside on purpose, one line each
+	Stressors []SuiteResult `json:"stressors,omitempty"` // the same in full
+	CAT       *CAT          `json:"cat,omitempty"`       // nil: not asked for
 	Processes []ProcessInfo `json:"processes,omitempty"`
 
 	Figures  []Figure  `json:"figures,omitempty"`

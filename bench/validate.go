@@ -195,12 +195,12 @@ func (v *validator) endpoint() {
 }
 
 func (v *validator) switches() {
-	for _, s := range []struct {
-		key string
-		on  Switch
-	}{{"stress-ng", v.c.StressNG}, {"cyclictest", v.c.Cyclic}, {"tracing", v.c.Tracing}} {
-		v.check(!bool(s.on), s.key, "comes with the real-time suites, not in this version", "set it to off")
-	}
+	b := &v.c.Beside
+	v.word("beside.stress_engine", b.StressEngine, []string{"auto", "stress-ng", "builtin"})
+	v.inRange("beside.cyclictest_priority", b.CyclictestPrio, 1, 99)
+	v.check(time.Duration(b.CyclictestEvery) >= 20*time.Microsecond, "beside.cyclictest_interval", time.Duration(b.CyclictestEvery).String()+" is too short", "use 20us or more")
+	v.check(b.TraceStopAbove >= 0, "beside.trace_stop_above", "it is negative", "write a time such as 200us, or 0 to trace to the end")
+	v.check(b.TraceStopAbove == 0 || bool(v.c.Tracing), "beside.trace_stop_above", "nothing is traced", "set tracing: on (--trace)", "tracing")
 }
 
 func (v *validator) budgets() {

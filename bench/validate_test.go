@@ -83,10 +83,11 @@ func TestValidate(t *testing.T) {
 			"p.yaml:1: opcua.endpoint: \"http://localhost:4840\" is no endpoint; write opc.tcp://host:port; port 0 takes a free one"},
 		{"endpoint without port", "opcua: {endpoint: \"opc.tcp://localhost\"}", nil,
 			"p.yaml:1: opcua.endpoint: \"opc.tcp://localhost\" is no endpoint; write opc.tcp://host:port; port 0 takes a free one"},
-		{"switches", "stress-ng: on\ncyclictest: on\ntracing: on", nil,
-			"p.yaml:1: stress-ng: comes with the real-time suites, not in this version; set it to off\n" +
-				"p.yaml:2: cyclictest: comes with the real-time suites, not in this version; set it to off\n" +
-				"p.yaml:3: tracing: comes with the real-time suites, not in this version; set it to off"},
+		{"switches", "stress-ng: on\nbeside:\n  stress_engine: stressng\n  cyclictest_priority: 100\n  cyclictest_interval: 1us\n  trace_stop_above: 200us\n", nil,
+			"p.yaml:3: beside.stress_engine: \"stressng\" is not known; use auto, stress-ng or builtin\n" +
+				"p.yaml:4: beside.cyclictest_priority: 100 is out of range; use 1 to 99\n" +
+				"p.yaml:5: beside.cyclictest_interval: 1µs is too short; use 20us or more\n" +
+				"p.yaml:6: beside.trace_stop_above: nothing is traced; set tracing: on (--trace)"},
 		{"budgets", "budgets:\n  - packets.late <= 0\n  - packets.lost <= 0\n", nil,
 			"p.yaml:3: budgets[1]: packets has no statistic \"lost\"; it is one of expected, on_time, late, late_run_max, missed, total, duplicate, reordered, partial, messages, keep_alives, values, values_in_message_max, unstamped"},
 	} {

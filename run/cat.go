@@ -159,6 +159,9 @@ func Arounds(o *SuiteOptions) []Around {
 	if o.CAT != catOff {
 		out = append(out, &CAT{options: o})
 	}
+	if o.Stress != stressOff {
+		out = append(out, &Noise{options: o})
+	}
 	return out
 }
 

@@ -21,6 +21,7 @@ func (s *session) finish() {
 	}
 	s.fetchPart()
 	s.stopBoth()
+	s.collectBesides()
 	s.pull()
 	if s.collect == nil {
 		s.invalid("nothing was measured: the run ended before the measuring phase")

@@ -24,6 +24,9 @@ type OPCUA struct {
 	Records  io.Writer            // takes every record of the measuring phase as it is; may be nil
 	// Remote is the server of somebody else that the client measures; nil starts our own.
 	Remote *Remote
+	// Prober starts the probes of what runs beside; Folder takes their files.
+	Prober Prober
+	Folder *Folder
 }
 
 // Remote is a server that was started by hand.
@@ -55,6 +58,7 @@ type session struct {
 	before, after            [2]*opcua.Snapshot // server, client
 	countersFrom, countersTo host.CPUCounters
 	floors                   []floorPair
+	besides                  []*beside
 	failed                   error // what ended the run before its time
 }
 
@@ -83,7 +87,7 @@ func (o OPCUA) Run(ctx context.Context) (bench.File, error) {
 	if err := s.prepare(); err != nil {
 		return bench.File{}, err
 	}
-	for _, step := range []func() error{s.warmUp, s.align, s.floor, s.measure} {
+	for _, step := range []func() error{s.companions, s.warmUp, s.align, s.floor, s.measure} {
 		if s.failed = step(); s.failed != nil {
 			break
 		}

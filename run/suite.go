@@ -58,6 +58,9 @@ func (s Suite) Run(ctx context.Context) (bench.SuiteResult, error) {
 		defer release()
 	}
 	for i, a := range s.Around {
+		if n, ok := a.(*Noise); ok {
+			n.prober = s.Prober
+		}
 		if err := a.Begin(ctx, &job); err != nil {
 			var none bench.SuiteResult
 			for _, began := range s.Around[:i+1] {
@@ -168,11 +171,14 @@ type SuiteOptions struct {
 	RT           string
 
 	CAT, CATLevel, CATMask, CATRestMask string // see catOptions
+
+	Stress, StressEngine string // see stressOptions
+	StressCPUs           []int
 }
 
 // DefaultSuiteOptions are those of a run without flags.
 func DefaultSuiteOptions() SuiteOptions {
-	return SuiteOptions{RT: string(bench.RTAuto), CAT: catOff, CATLevel: catAuto, CATMask: catAuto, CATRestMask: catAuto}
+	return SuiteOptions{RT: string(bench.RTAuto), CAT: catOff, CATLevel: catAuto, CATMask: catAuto, CATRestMask: catAuto, Stress: stressOff, StressEngine: "auto"}
 }
 
 // Table is one line an option.
@@ -181,5 +187,5 @@ func (o *SuiteOptions) Table() []bench.Option {
 		bench.CPUOption("cpus", &o.CPUs, "CPUs to measure, as 3 or 2,4-5 (the quietest one)"),
 		bench.CPUOption("housekeeping-cpus", &o.Housekeeping, "CPUs for runtime threads, noise and the conductor (all others)"),
 		bench.WordOption("rt", &o.RT, []string{string(bench.RTAuto), string(bench.RTRequire), string(bench.RTOff)}, "real-time policy: auto, require or off"),
-	}, o.catOptions()...)
+	}, append(o.catOptions(), o.stressOptions()...)...)
 }

@@ -59,7 +59,7 @@ func (r *Runner) Options() []bench.Option {
 	return []bench.Option{
 		bench.WordOption("engine", &r.Engine, Engines(), "stress-ng, builtin (a memory copy), or auto: stress-ng where it is installed"),
 		bench.TextOption("args", &r.Args, "arguments of stress-ng"),
-		bench.CPUOption("stress-cpus", &r.CPUs, "CPUs of the stressor (the first housekeeping CPU)"),
+		bench.CPUOption("on", &r.CPUs, "CPUs of the stressor (the first housekeeping CPU)"),
 		bench.DurationOption("duration", &r.Duration, 100*time.Millisecond, "length of the run"),
 	}
 }

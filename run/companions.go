@@ -1,0 +1,75 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+
+	"opcycle/bench"
+	"opcycle/workloads"
+)
+
+// companions starts what the plan puts beside: prepared during the warm-up, framed by the
+// measuring phase.
+func (s *session) companions() error {
+	for _, b := range s.Plan.Beside {
+		found, err := workloads.Find(b.Suite)
+		if err != nil {
+			return fmt.Errorf("beside: %w", err)
+		}
+		suite := Suite{Suite: found, Runner: found.New(), Options: DefaultSuiteOptions(), Host: s.Host, Root: s.Root, Prober: s.Prober, Folder: s.Folder}
+		suite.Options.RT = string(s.Plan.RT)
+		suite.Options.Housekeeping = s.Plan.Housekeeping.CPUs
+		suite.Options.CPUs = s.Plan.Server.CPUs[:1]
+		for _, set := range b.Settings {
+			if err := setOption(append(suite.Runner.Options(), suite.Options.Table()...), set); err != nil {
+				return fmt.Errorf("beside: %s: %w", b.Suite, err)
+			}
+		}
+		s.besides = append(s.besides, startBeside(s.ctx, suite, b.Role))
+	}
+	return nil
+}
+
+func setOption(options []bench.Option, set bench.Setting) error {
+	i := slices.IndexFunc(options, func(o bench.Option) bool { return o.Name == set.Name })
+	if i < 0 {
+		return fmt.Errorf("it has no option %q", set.Name)
+	}
+	if err := options[i].Set(set.Value); err != nil {
+		return fmt.Errorf("%s: %w", set.Name, err)
+	}
+	return nil
+}
+
+// beginBesides and endBesides frame what runs beside by the measuring phase.
+func (s *session) beginBesides() {
+	for _, b := range s.besides {
+		b.start()
+	}
+}
+
+func (s *session) endBesides() {
+	for _, b := range s.besides {
+		if b.begun {
+			b.stop()
+		}
+	}
+}
+
+// collectBesides takes the results of what ran beside. Noise that was not there makes the
+// run invalid: it was asked for under that noise.
+func (s *session) collectBesides() {
+	for _, b := range s.besides {
+		r := b.collect()
+		for _, why := range r.Invalid {
+			text := fmt.Sprintf("%s beside this run: %s", r.Suite, why)
+			if r.Role == bench.RoleNoise {
+				s.invalid(text)
+			} else {
+				s.warn(text)
+			}
+		}
+		s.file.Suites = append(s.file.Suites, r)
+	}
+	s.besides = nil
+}
