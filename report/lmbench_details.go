@@ -106,9 +106,9 @@ func lmbenchRatios(p *printer, runs []lmbenchRun) {
 			if g.Table != crossCheck {
 				continue
 			}
-			value := "n/a " + notes.mark(g.NA)
-			if g.Value != nil {
-				value = fmt.Sprintf("%.2f", *g.Value)
+			value := ratioCell(g.Value)
+			if g.Value == nil {
+				value = "n/a " + notes.mark(g.NA)
 			}
 			row := []string{g.Name, g.Mechanism, value, ratioCell(g.Min), ratioCell(g.Max), fmt.Sprint(g.N), g.Deviation}
 			body = append(body, row)

@@ -22,6 +22,8 @@ type order struct {
 	Other  int           `json:"other"` // for peers on another CPU; noCPU: there is none
 	Dir    string        `json:"dir"`   // where files are made
 	Root   string        `json:"root"`  // of /proc and /sys
+	// Dynamic is the dynamic program to execute; empty: /bin/true.
+	Dynamic string `json:"dynamic,omitempty"`
 }
 
 const noCPU = -1

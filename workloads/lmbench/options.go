@@ -16,6 +16,7 @@ type runner struct {
 	dir      string
 	enough   time.Duration
 	unpinned bool
+	cross    string
 }
 
 // The defaults: with them all figures end within three minutes, each from as many
@@ -39,6 +40,8 @@ func (r *runner) Options() []bench.Option {
 		bench.TextOption("dir", &r.dir, "folder on the file system that the file figures measure (the folder of the result)"),
 		bench.DurationOption("enough", &r.enough, time.Millisecond, "length of one interval"),
 		bench.SwitchOption("unpinned", &r.unpinned, "no place for anything, as the original; the scheduler decides, and the figures vary"),
+		{Name: "cross-check", Usage: "folder with programs of the original lmbench: then run them in alternation with ours, and print the ratios; some minutes",
+			Get: func() string { return r.cross }, Set: r.setCross},
 	}
 }
 

@@ -2,6 +2,7 @@ package lmbench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -27,6 +28,9 @@ func (r *runner) Run(ctx context.Context, job bench.Job) (bench.SuiteResult, err
 	if err != nil {
 		return bench.SuiteResult{}, err
 	}
+	if r.cross != "" && job.End != nil {
+		return bench.SuiteResult{}, errors.New("a cross-check has an end of its own: it can't run beside another suite; run it alone")
+	}
 	m := measurement{runner: r, job: job, todo: todo}
 	if job.Begin != nil {
 		select {
@@ -46,6 +50,11 @@ func (r *runner) Run(ctx context.Context, job bench.Job) (bench.SuiteResult, err
 			break
 		}
 		m.runs = run
+	}
+	if r.cross != "" && until.Err() == nil {
+		if err := m.crossCheck(until); err != nil && until.Err() == nil {
+			return m.out, err
+		}
 	}
 	m.end(ctx)
 	return m.out, nil
@@ -77,6 +86,8 @@ type measurement struct {
 	out   bench.SuiteResult
 	clock bench.Reading
 	runs  int // that went to their end
+	// dynamic is the program that figures execute; empty: theirs.
+	dynamic string
 }
 
 // once measures every figure once. ended is false when ctx ended before.
@@ -210,7 +221,7 @@ func (m *measurement) limit(f figure) time.Duration {
 }
 
 func (m *measurement) order(f figure) order {
-	o := order{Figure: f.key(), Quick: m.quick, CPU: noCPU, Other: noCPU, Dir: m.folder(), Root: m.job.Root}
+	o := order{Figure: f.key(), Quick: m.quick, CPU: noCPU, Other: noCPU, Dir: m.folder(), Root: m.job.Root, Dynamic: m.dynamic}
 	o.Enough, o.Tries = m.lengths()
 	if m.unpinned {
 		return o

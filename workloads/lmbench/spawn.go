@@ -188,8 +188,12 @@ func memoryFile(name string, content []byte) (string, error) {
 
 // dynamicProgram is a program that needs the dynamic loader, as the original's does;
 // empty: there is none.
-func dynamicProgram() string {
-	for _, path := range []string{"/bin/true", "/usr/bin/true"} {
+func (b *bed) dynamicProgram() string {
+	paths := []string{"/bin/true", "/usr/bin/true"}
+	if b.Dynamic != "" {
+		paths = []string{b.Dynamic}
+	}
+	for _, path := range paths {
 		content, err := slurp(path)
 		if err != nil {
 			continue
@@ -238,7 +242,7 @@ func forkExec(b *bed) ([]bench.Reading, error) {
 			return b.forked("fork+exec, opcycle itself (a Go program)", fmt.Sprintf("/proc/self/fd/%d", own), "--version")
 		},
 	}
-	if name := dynamicProgram(); name != "" {
+	if name := b.dynamicProgram(); name != "" {
 		rows = append(rows, func() (bench.Reading, error) { return b.forked("fork+exec, dynamic "+name, name) })
 	}
 	var out []bench.Reading
@@ -291,7 +295,7 @@ func forkShell(b *bed) ([]bench.Reading, error) {
 		name += " (" + string(target[:n]) + ")"
 	}
 	programs := []struct{ what, path string }{{"static tiny program", tiny}}
-	if dynamic := dynamicProgram(); dynamic != "" {
+	if dynamic := b.dynamicProgram(); dynamic != "" {
 		programs = append(programs, struct{ what, path string }{"dynamic " + dynamic, dynamic})
 	}
 	var out []bench.Reading

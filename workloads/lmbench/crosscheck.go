@@ -1,0 +1,276 @@
+package lmbench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"opcycle/bench"
+	"opcycle/rt"
+)
+
+// tableCross has the ratios of our figures to those of the original's programs.
+const tableCross = "cross_check"
+
+// How the original's programs are run.
+const (
+	crossPairs    = 5 // ours, then the original's
+	originalLimit = time.Minute
+	serverStarts  = 300 * time.Millisecond // it says nothing when it listens
+	originalFile  = 64 << 20
+)
+
+// setCross checks the folder at once: a mistyped one would cost a run.
+func (r *runner) setCross(dir string) error {
+	if dir == "" {
+		r.cross = ""
+		return nil
+	}
+	for _, o := range originals() {
+		if _, err := os.Stat(filepath.Join(dir, o.args[0])); err == nil {
+			r.cross = dir
+			return nil
+		}
+	}
+	return fmt.Errorf("%s has no program of lmbench (lat_syscall, lat_ctx, bw_mem, …); name the folder of its binaries, such as lmbench/bin/x86_64-linux-gnu", dir)
+}
+
+// checker runs the original's programs. One goroutine owns it.
+type checker struct {
+	*measurement
+	dir    string
+	folder string // for its files; empty: there is none
+	file   string
+}
+
+// crossCheck measures every chosen figure that the original has a program for, in pairs,
+// and adds their ratios. Programs that are servers are always stopped.
+func (m *measurement) crossCheck(ctx context.Context) error {
+	dir, err := filepath.Abs(m.cross)
+	if err != nil {
+		return fmt.Errorf("cross-check: %w", err)
+	}
+	c := checker{measurement: m, dir: dir}
+	m.dynamic = hello(dir) // ours executes the same
+	if base := m.folder(); base != "" {
+		if c.folder, err = os.MkdirTemp(base, "original-"); err != nil {
+			return fmt.Errorf("cross-check: a folder for the original's files: %w; choose another with --dir", err)
+		}
+		defer os.RemoveAll(c.folder)
+		c.file = filepath.Join(c.folder, "file")
+		if err := os.WriteFile(c.file, make([]byte, originalFile), 0o600); err != nil {
+			return fmt.Errorf("cross-check: the original's file: %w; choose another folder with --dir", err)
+		}
+	}
+	var todo []original
+	for _, o := range originals() {
+		if slices.ContainsFunc(m.todo, func(f figure) bool { return f.key() == o.figure }) {
+			todo = append(todo, o)
+		}
+	}
+	for i, o := range todo {
+		m.job.Progress(bench.Progress{Phase: fmt.Sprintf("cross-check %d of %d: %s", i+1, len(todo), strings.Join(o.args, " ")), Share: float64(i) / float64(len(todo))})
+		r, err := c.pairs(ctx, o)
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
+		r.Run = "1"
+		m.out.Readings = append(m.out.Readings, r)
+	}
+	return nil
+}
+
+// pairs is one ratio: the median of those of the pairs.
+func (c *checker) pairs(ctx context.Context, o original) (bench.Reading, error) {
+	out := bench.Reading{Table: tableCross, Name: o.figure, Mechanism: strings.Join(o.args, " "), Headline: true, Statistic: median, Unit: "ratio"}
+	f, err := findFigure(o.figure)
+	if err != nil {
+		return out, err
+	}
+	n := crossPairs
+	if c.quick {
+		n = 1
+	}
+	var ratios, own, theirs sample
+	unit := ""
+	for range n {
+		got, err := c.figure(ctx, f, nil)
+		if err != nil || ctx.Err() != nil {
+			return out, err
+		}
+		g, ok := o.ours(got)
+		if !ok {
+			out.NA = "ours is n/a: " + g.NA
+			return out, nil
+		}
+		v, err := c.original(ctx, o)
+		if err != nil {
+			out.NA = err.Error()
+			return out, nil
+		}
+		unit = g.Unit
+		own.each, theirs.each, ratios.each = append(own.each, *g.Value), append(theirs.each, v), append(ratios.each, *g.Value/v)
+	}
+	slices.Sort(ratios.each)
+	out.N, out.Value, out.Median = int64(len(ratios.each)), pointer(ratios.median()), pointer(ratios.median())
+	out.Min, out.Max = &ratios.each[0], &ratios.each[len(ratios.each)-1]
+	out.Deviation = fmt.Sprintf("ours %.4g, original %.4g %s", own.median(), theirs.median(), unit)
+	return out, nil
+}
+
+// ours is the reading that measures what the original does.
+func (o original) ours(readings []bench.Reading) (bench.Reading, bool) {
+	for _, g := range readings {
+		if (o.row == "" && g.Headline || o.row != "" && strings.Contains(g.Mechanism, o.row)) && g.Value != nil {
+			return g, true
+		}
+	}
+	for _, g := range readings {
+		if g.NA != "" {
+			return g, false
+		}
+	}
+	return bench.Reading{NA: "it has no row " + o.row}, false
+}
+
+// original runs the program once, with its server, and reads what it printed.
+func (c *checker) original(ctx context.Context, o original) (float64, error) {
+	args, err := c.fill(o)
+	if err != nil {
+		return 0, err
+	}
+	cpu, server := c.order(figure{}).CPU, c.order(figure{}).CPU
+	if o.apart {
+		server = c.order(figure{}).Other
+	}
+	if o.server != nil {
+		if out, err := c.run(ctx, server, o.server); err != nil {
+			return 0, fmt.Errorf("%w: %s", err, out)
+		}
+		// However the run ends, the server does.
+		defer func() {
+			late, cancel := context.WithTimeout(context.WithoutCancel(ctx), killAfter)
+			defer cancel()
+			_, _ = c.run(late, cpu, o.stop)
+		}()
+		select {
+		case <-time.After(serverStarts):
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+	out, err := c.run(ctx, cpu, args)
+	if err != nil {
+		return 0, err
+	}
+	return o.read(out)
+}
+
+// fill puts the files into the arguments.
+func (c *checker) fill(o original) ([]string, error) {
+	args := slices.Clone(o.args)
+	for i, a := range args {
+		if strings.HasPrefix(a, "{f") && c.folder == "" {
+			return nil, errors.New("there is no folder for its file; name one with --dir")
+		}
+		switch a {
+		case "{file}":
+			args[i] = c.file
+		case "{folder}":
+			args[i] = c.folder
+		case "{stat}":
+			path, err := fileToAsk()
+			if err != nil {
+				return nil, err
+			}
+			args[i] = path
+		}
+	}
+	return args, nil
+}
+
+// run runs one program on a CPU to its end and returns all that it printed.
+func (c *checker) run(ctx context.Context, cpu int, args []string) (string, error) {
+	path := filepath.Join(c.dir, args[0])
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("%s has no %s", c.dir, args[0])
+	}
+	if err := c.helloIsThere(args); err != nil {
+		return "", err
+	}
+	limited, cancel := context.WithTimeout(ctx, originalLimit)
+	defer cancel()
+	enough, _ := c.lengths()
+	cmd := exec.CommandContext(limited, path, args[1:]...)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("ENOUGH=%d", enough.Microseconds()))
+	cmd.SysProcAttr, cmd.WaitDelay = rt.OwnGroup(), killAfter
+	cmd.Cancel = func() error { rt.KillGroup(cmd.Process); return nil }
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := startOn(cmd, cpu)
+	if err == nil {
+		err = cmd.Wait()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case limited.Err() != nil:
+		return "", fmt.Errorf("%s did not end within %s and was killed", args[0], originalLimit)
+	case errors.Is(err, exec.ErrWaitDelay): // a server that went on in the background
+		return out.String(), nil
+	case err != nil && cmd.ProcessState == nil:
+		return "", fmt.Errorf("start %s: %w", path, err)
+	}
+	return out.String(), nil // some end with another status than 0 although all went well
+}
+
+// startOn starts a program on a CPU, from a thread that is there and ends with it.
+func startOn(cmd *exec.Cmd, cpu int) error {
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // never unlocked: the thread ends with this goroutine
+		var err error
+		if cpu != noCPU {
+			err = rt.SetAffinity(0, []int{cpu})
+		}
+		if err == nil {
+			err = cmd.Start()
+		}
+		started <- err
+	}()
+	return <-started
+}
+
+// hello is the program that the original's lat_proc executes, by the path that is compiled
+// into it; empty: not known.
+func hello(dir string) string {
+	content, err := os.ReadFile(filepath.Join(dir, "lat_proc"))
+	if err != nil {
+		return ""
+	}
+	for _, path := range []string{"/var/tmp/lmbench/hello", "/tmp/hello"} { // Debian's, the author's
+		if bytes.Contains(content, []byte(path)) {
+			return path
+		}
+	}
+	return ""
+}
+
+// helloIsThere: lat_proc does not look whether it is, and would time the failure.
+func (c *checker) helloIsThere(args []string) error {
+	if args[0] != "lat_proc" || args[1] == "fork" || c.dynamic == "" {
+		return nil
+	}
+	if _, err := os.Stat(c.dynamic); err != nil {
+		return fmt.Errorf("lat_proc executes %s, which is not there, and would time the failure; copy the original's hello to it", c.dynamic)
+	}
+	return nil
+}
