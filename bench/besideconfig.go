@@ -28,7 +28,8 @@ type Beside struct {
 
 // Trace is what the tracer does.
 type Trace struct {
-	StopAbove time.Duration `json:"stop_above"` // 0: never
+	StopAbove time.Duration `json:"stop_above"`    // 0: never
+	Dir       string        `json:"dir,omitempty"` // of its instance, once there is one
 }
 
 // beside resolves what runs beside.

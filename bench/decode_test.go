@@ -32,7 +32,7 @@ func TestDecodeComplains(t *testing.T) {
 		{"value instead of group", "plc: 3",
 			"p.yaml:1: plc: a group of keys is expected, not the number 3; write keys below it, such as deadline: …"},
 		{"list instead of file", "- a\n- b\n",
-			"p.yaml:1: a group of keys is expected, not a list; write keys below it, such as budgets: …"},
+			"p.yaml:1: a group of keys is expected, not a list; write keys below it, such as beside: …"},
 		{"group instead of value", "plc:\n  interval:\n    ms: 3\n",
 			"p.yaml:3: plc.interval: one value is expected, not a group of keys; write it behind the colon"},
 		{"no value", "plc:\n  interval:\n",

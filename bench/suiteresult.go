@@ -40,7 +40,8 @@ type SuiteResult struct {
 	Readings []Reading `json:"readings,omitempty"`
 	Moments  []Moment  `json:"moments,omitempty"` // the worst, or what happened, in order of time
 	Samples  *Samples  `json:"samples,omitempty"`
-	Files    []string  `json:"files,omitempty"` // beside the result
+	Files    []string  `json:"files,omitempty"`   // beside the result
+	Summary  []string  `json:"summary,omitempty"` // what was seen, in plain words
 }
 
 // Pause is a stretch in which a run was down, from its last checkpoint on.

@@ -81,7 +81,7 @@ func planOf(p bench.Plan) (map[string]string, error) {
 		return nil, err
 	}
 	maps.DeleteFunc(out, func(k, _ string) bool {
-		return k == "name" || k == "out" || strings.HasPrefix(k, "notes") || strings.HasPrefix(k, "budgets")
+		return k == "name" || k == "out" || k == "trace.dir" || strings.HasPrefix(k, "notes") || strings.HasPrefix(k, "budgets")
 	})
 	return out, nil
 }

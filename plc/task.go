@@ -29,7 +29,13 @@ type Holder interface {
 	Held(k, now int64)
 }
 
-// Config is what a task is made of. All but Program is required.
+// Tracer is told of every release that is executed. hot.
+type Tracer interface {
+	Released(k, late int64) // right after W(k); late is W − S, ns
+	Finished(k, took int64) // after X(k), which is took ns after S, and after the meter
+}
+
+// Config is what a task is made of. All but Program and Tracer is required.
 type Config struct {
 	Grid    bench.Grid
 	First   int64   // first index; when it has passed, the newest that is due
@@ -40,6 +46,7 @@ type Config struct {
 	Meter   Meter
 	Ring    *record.Ring // the task's thread is its one writer; IO may write into it too
 	Control *Control
+	Tracer  Tracer // nil: nothing is traced
 }
 
 // Task is the one cyclic task of a process.
@@ -123,6 +130,9 @@ func (t *Task) Run() error {
 func (t *Task) execute(k, wake int64) {
 	r := &t.release
 	*r = record.Release{K: k, Due: t.Grid.Due(k), Wake: wake}
+	if t.Tracer != nil {
+		t.Tracer.Released(k, wake-r.Due)
+	}
 	var in, out record.Flags
 	r.Input, in = t.IO.Inputs(k, wake)
 	n := t.Control.Iterations.Load()
@@ -138,6 +148,9 @@ func (t *Task) execute(k, wake int64) {
 	if slot := t.Ring.Next(); slot != nil {
 		r.Record(slot)
 		t.Ring.Publish()
+	}
+	if t.Tracer != nil {
+		t.Tracer.Finished(k, r.Done-r.Due)
 	}
 	t.Control.Executed.Add(1)
 }

@@ -95,6 +95,9 @@ func suiteRemarks(p *printer, r *bench.SuiteResult) {
 		p.item("", title+" ended before its plan's end.")
 	}
 	suitePauses(p, title, r)
+	for _, s := range r.Summary {
+		p.item(title+": ", s)
+	}
 	for _, s := range r.Noise {
 		p.item(title+": noise: ", s)
 	}

@@ -43,12 +43,16 @@ func setOption(options []bench.Option, set bench.Setting) error {
 
 // beginBesides and endBesides frame what runs beside by the measuring phase.
 func (s *session) beginBesides() {
+	if err := s.trace.begin(); err != nil {
+		s.warn("tracing: " + err.Error())
+	}
 	for _, b := range s.besides {
 		b.start()
 	}
 }
 
 func (s *session) endBesides() {
+	s.trace.end()
 	for _, b := range s.besides {
 		if b.begun {
 			b.stop()
@@ -72,4 +76,7 @@ func (s *session) collectBesides() {
 		s.file.Suites = append(s.file.Suites, r)
 	}
 	s.besides = nil
+	if s.trace != nil {
+		s.file.Suites = append(s.file.Suites, s.trace.collect(s.Folder))
+	}
 }

@@ -59,7 +59,8 @@ type session struct {
 	countersFrom, countersTo host.CPUCounters
 	floors                   []floorPair
 	besides                  []*beside
-	failed                   error // what ended the run before its time
+	trace                    *tracer // nil: not asked for
+	failed                   error   // what ended the run before its time
 }
 
 // live is what the progress shows.
@@ -84,6 +85,7 @@ func (o OPCUA) Run(ctx context.Context) (bench.File, error) {
 	}
 	defer release()
 	defer s.close()
+	s.openTrace()
 	if err := s.prepare(); err != nil {
 		return bench.File{}, err
 	}
@@ -226,4 +228,7 @@ func (s *session) close() {
 		}()
 	}
 	wg.Wait()
+	if s.trace != nil && s.trace.fs != nil { // the run ended before it was collected
+		_ = s.trace.fs.Close()
+	}
 }

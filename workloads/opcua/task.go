@@ -33,6 +33,14 @@ func startTask(p bench.Plan, pr bench.Process, rtError string, program string, g
 		cfg.Program = prog
 		t.control.Iterations.Store(p.Task.Iterations)
 	}
+	if string(p.Task.Host) == pr.Name { // the task that runs the program
+		tr, err := openTrace(p)
+		if err != nil {
+			t.err = err.Error()
+		} else if tr != nil {
+			cfg.Tracer = tr
+		}
+	}
 	ready := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread() // for good: the thread goes with the goroutine
