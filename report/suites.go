@@ -25,6 +25,9 @@ func suiteText(p *printer, f *bench.File, v *judge.Verdict, refs []bench.Referen
 		p.item("  - ", r)
 	}
 	budgets(p, v)
+	if f.Suite == suiteCampaign {
+		campaign(p, f)
+	}
 	suites(p, f, refs)
 	suiteHost(p, &f.Host)
 	if len(f.Warnings) > 0 {

@@ -20,8 +20,6 @@ type Conduct struct {
 	Root     string
 	Prober   Prober
 	Progress func(bench.Progress) // never nil
-	// Around makes what surrounds a phase: noise, a cache allocation. nil: nothing does.
-	Around func(o *SuiteOptions) []Around
 }
 
 // errInterrupted is a phase's: the context ended, and a later process goes on with it.
@@ -130,14 +128,16 @@ func (c Conduct) measure(ctx context.Context, i int, l *leg, folder *Folder) (be
 	p := c.Campaign.Phases[i]
 	s := Suite{Suite: p.Suite, Runner: p.Runner, Options: *p.Options, Host: c.Host, Root: c.Root, Label: p.Label, Prober: c.Prober,
 		Folder: folder, Progress: c.progress(i), Claimed: true, Checkpoint: l.keep, Every: c.Campaign.Every, Resume: l.from.State}
-	if c.Around != nil {
-		s.Around = c.Around(p.Options)
-	}
+	s.Around = Arounds(p.Options)
+	s.Around = append(s.Around, allocation{l, s.Around})
 	r, err := s.Run(ctx)
-	if err != nil {
-		if ctx.Err() != nil {
-			return bench.SuiteResult{}, errInterrupted
-		}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return bench.SuiteResult{}, errInterrupted
+	case err != nil && l.from.State != nil && !l.kept:
+		return r, fmt.Errorf("it cannot go on from its checkpoint: %w; resume when that is mended, or remove %s and %s to measure it from its start",
+			err, filepath.Join(c.Folder.state.dir, c.Folder.state.slot(0)), c.Folder.state.slot(1))
+	case err != nil:
 		r = l.failed(p, r, err)
 	}
 	for j := range r.Files {

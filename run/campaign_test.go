@@ -345,6 +345,83 @@ func TestAFailingPhaseCostsNoOther(t *testing.T) {
 	}
 }
 
+// A phase that cannot go on from its checkpoint keeps it: nothing is lost until somebody
+// decides so.
+func TestAPhaseThatCannotGoOnKeepsItsCheckpoint(t *testing.T) {
+	produced := filepath.Join(t.TempDir(), "produced")
+	dir, c := begin(t, "checkpoint: 200ms\nphases:\n- {suite: ticks, samples: 1000, produce: "+produced+"}\n")
+	ctx, cancel := context.WithCancel(context.Background())
+	c.Progress = func(bench.Progress) {
+		if size(produced) == 500 {
+			cancel()
+		}
+	}
+	if _, ended, err := c.Run(ctx); ended || err != nil {
+		t.Fatal(ended, err)
+	}
+	c.Folder.Close()
+	for _, fault := range []string{"busy", ""} {
+		c, err := resume(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fault != "" {
+			c.Campaign.Phases[0].Runner = &faulty{c.Campaign.Phases[0].Runner, fault}
+		}
+		file, _, err := c.Run(context.Background())
+		c.Folder.Close()
+		switch {
+		case fault != "" && (err == nil || !strings.Contains(err.Error(), "it cannot go on from its checkpoint: suite ticks: busy; resume when that is mended")):
+			t.Error(err)
+		case fault == "" && (err != nil || ticked(t, file.Suites[0]) != 1000 || size(produced) != 1000):
+			t.Errorf("%v: %d samples were measured", err, size(produced))
+		}
+	}
+}
+
+// faulty is a suite that fails at once.
+type faulty struct {
+	bench.Runner
+	why string
+}
+
+func (f *faulty) Run(context.Context, bench.Job) (bench.SuiteResult, error) {
+	return bench.SuiteResult{}, errors.New(f.why)
+}
+
+// Parts of a phase with and without cache allocation are not put together.
+func TestAllocationOfResumedPhases(t *testing.T) {
+	yes, no := true, false
+	for _, tt := range []struct {
+		name   string
+		before *bool
+		now    bool
+		want   string
+	}{
+		{"begin with", nil, true, ""},
+		{"begin without", nil, false, ""},
+		{"with again", &yes, true, ""},
+		{"without again", &no, false, ""},
+		{"lost", &yes, false, "its parts before the checkpoint had CAT applied, and now it is not applied: no mount"},
+		{"found", &no, true, "its parts before the checkpoint had CAT not applied, and now it is applied"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			cat := &CAT{result: bench.CAT{Applied: tt.now}}
+			if !tt.now {
+				cat.result.Why = "no mount"
+			}
+			l := &leg{from: checkpoint{CAT: tt.before}}
+			got := ""
+			if err := (allocation{l, []Around{cat}}).Begin(context.Background(), nil); err != nil {
+				got = err.Error()
+			}
+			if got != tt.want || got == "" && *l.from.CAT != tt.now {
+				t.Errorf("%q, noted %v", got, l.from.CAT)
+			}
+		})
+	}
+}
+
 // A suite without checkpoints begins its phase again, and the result says so.
 func TestASuiteWithoutCheckpointsBeginsAgain(t *testing.T) {
 	produced := filepath.Join(t.TempDir(), "produced")

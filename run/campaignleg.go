@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -16,6 +17,7 @@ type leg struct {
 	from   checkpoint        // what it goes on from; State nil: from the phase's begin
 	last   checkpoint        // written last
 	so     bench.SuiteResult // of last
+	kept   bool              // the suite kept something in this leg
 }
 
 // open finds where phase i stands and marks that it is being measured.
@@ -67,7 +69,7 @@ func (l *leg) keep(so bench.SuiteResult, state []byte) error {
 	if err := l.write(state, time.Now().UTC(), l.every); err != nil {
 		return err
 	}
-	l.so = so
+	l.so, l.kept = so, true
 	return nil
 }
 
@@ -111,4 +113,44 @@ func (l *leg) finish(r *bench.SuiteResult) {
 	}
 	r.Resumed, r.Pauses = len(l.from.Pauses), l.from.Pauses
 	r.Warnings = append(r.Warnings, l.from.Warnings...)
+}
+
+// allocation stands innermost around a phase: it notes whether the cache allocation that
+// was asked for is there, and lets no part of a phase be measured with it and another
+// without.
+type allocation struct {
+	leg    *leg
+	around []Around
+}
+
+// Begin refuses a leg that is not like those before it.
+func (a allocation) Begin(context.Context, *bench.Job) error {
+	for _, around := range a.around {
+		cat, ok := around.(*CAT)
+		if !ok {
+			continue
+		}
+		applied := cat.result.Applied
+		if before := a.leg.from.CAT; before != nil && *before != applied {
+			return fmt.Errorf("its parts before the checkpoint had CAT %s, and now it is %s%s", onOff(*before), onOff(applied), prefixed(": ", cat.result.Why))
+		}
+		a.leg.from.CAT = &applied
+	}
+	return nil
+}
+
+func (allocation) End(*bench.SuiteResult) {}
+
+func onOff(applied bool) string {
+	if applied {
+		return "applied"
+	}
+	return "not applied"
+}
+
+func prefixed(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return prefix + text
 }

@@ -27,6 +27,7 @@ type checkpoint struct {
 	At       time.Time     `json:"at"`
 	Lost     time.Duration `json:"lost"` // what is lost at most when nothing newer follows, ns
 	Pauses   []bench.Pause `json:"pauses"`
+	CAT      *bool         `json:"cat"` // applied; nil: not asked for
 	Warnings []string      `json:"warnings"`
 	State    []byte        `json:"state"` // the suite's own; nil: the phase began, or its suite keeps none
 }
