@@ -141,7 +141,7 @@ func (a campaign) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.conduct(ctx, run.Conduct{Campaign: c, Folder: folder, Host: h, Around: run.Arounds})
+	return a.conduct(ctx, run.Conduct{Campaign: c, Folder: folder, Host: h})
 }
 
 // again goes on with a campaign.
@@ -167,7 +167,7 @@ func (a campaign) again(ctx context.Context) error {
 		folder.Close()
 		return err
 	}
-	return a.conduct(ctx, run.Conduct{Campaign: c, Folder: folder, Host: h, Around: run.Arounds})
+	return a.conduct(ctx, run.Conduct{Campaign: c, Folder: folder, Host: h})
 }
 
 // unchanged refuses a campaign whose file says something else by now: the one that was
@@ -204,12 +204,13 @@ func (a campaign) conduct(ctx context.Context, c run.Conduct) (err error) {
 	if err := rt.SetProcessAffinity(c.Campaign.Phases[0].Options.Housekeeping); err != nil {
 		fmt.Fprintln(a.stderr, "opcycle: the conductor could not leave the measured CPUs:", err)
 	}
+	dir := c.Folder.Folder.Dir
+	resume := "opcycle campaign --resume " + dir
+	fmt.Fprintf(a.stderr, "everything is kept in %s; after a power cut: %s\n", dir, resume)
 	bar := newProgress(a.stderr)
 	c.Root, c.Progress = "/", bar.show
 	file, ended, err := c.Run(ctx)
 	bar.end()
-	dir := c.Folder.Folder.Dir
-	resume := "opcycle campaign --resume " + dir
 	if err != nil {
 		return fmt.Errorf("%w (what was measured until then is kept: %s)", err, resume)
 	}

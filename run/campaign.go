@@ -157,7 +157,7 @@ func (c Conduct) progress(i int) func(bench.Progress) {
 	if p.Label != "" {
 		name += ", " + p.Label
 	}
-	name = fmt.Sprintf("%d/%d %s", i+1, len(c.Campaign.Phases), name)
+	name = fmt.Sprintf("%d/%d %s:", i+1, len(c.Campaign.Phases), name)
 	began := time.Now()
 	var first float64 // share that was measured before, in an earlier leg
 	return func(now bench.Progress) {
@@ -165,13 +165,15 @@ func (c Conduct) progress(i int) func(bench.Progress) {
 		if first == 0 && now.Share > 0 {
 			first = now.Share
 		}
-		text := now.Phase + ": " + elapsed.Round(time.Second).String() + " elapsed"
+		text := elapsed.Round(time.Second).String() + " elapsed"
 		if done := now.Share - first; done > 0.001 {
 			rest := time.Duration(float64(elapsed) * (1 - now.Share) / done)
 			text += ", " + rest.Round(time.Second).String() + " remaining"
 		}
-		if now.Text != "" {
-			text += ", " + now.Text
+		for _, more := range []string{now.Phase, now.Text} {
+			if more != "" && more != p.Suite.Name && more != bench.PhaseMeasure {
+				text += ", " + more
+			}
 		}
 		c.Progress(bench.Progress{Phase: name, Share: now.Share, Text: text})
 	}

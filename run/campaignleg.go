@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"opcycle/bench"
@@ -106,13 +107,17 @@ func (l *leg) failed(p CampaignPhase, r bench.SuiteResult, err error) bench.Suit
 	return r
 }
 
-// finish writes into r what the suite cannot know: that it had earlier legs.
+// finish writes into r what the suite cannot know: that it had earlier legs, and that what
+// its label may claim is not so.
 func (l *leg) finish(r *bench.SuiteResult) {
 	if r.Started.IsZero() || len(l.from.Pauses) > 0 {
 		r.Started = l.from.Started
 	}
 	r.Resumed, r.Pauses = len(l.from.Pauses), l.from.Pauses
 	r.Warnings = append(r.Warnings, l.from.Warnings...)
+	if r.CAT != nil && !r.CAT.Applied {
+		r.Label = strings.TrimSpace(r.Label + " (CAT not applied)")
+	}
 }
 
 // allocation stands innermost around a phase: it notes whether the cache allocation that

@@ -25,7 +25,7 @@ func claim(cpus ...[]int) (release func(), err error) {
 		l, err := net.Listen("unix", fmt.Sprintf("@opcycle-cpu-%d", cpu))
 		if errors.Is(err, syscall.EADDRINUSE) {
 			release()
-			return nil, fmt.Errorf("CPU %d is being measured by another opcycle process: wait for its end, or give other CPUs (--server-cpus, --client-cpus)", cpu)
+			return nil, fmt.Errorf("CPU %d is being measured by another opcycle process: wait for its end, or measure other CPUs (--cpus of a suite, --server-cpus and --client-cpus of run, cores: of a campaign)", cpu)
 		}
 		if err != nil {
 			continue // no abstract sockets here: then nobody can be warned
