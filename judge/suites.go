@@ -59,12 +59,18 @@ func suiteSentence(f *bench.File, v *Verdict) string {
 	case !v.Complete:
 		return "ended before its plan's end: the figures are of what was measured until then"
 	}
-	n := 0
+	n, imported := 0, 0
 	for _, r := range f.Suites {
+		if r.Imported != "" {
+			imported++
+		}
 		if len(r.Failed) > 0 {
 			return Title(&r) + ": " + strings.Join(r.Failed, "; ")
 		}
 		n += len(r.Absent)
+	}
+	if imported == len(f.Suites) {
+		return fmt.Sprintf("%d result(s) of other programs, imported", imported)
 	}
 	if n > 0 {
 		return fmt.Sprintf("measured to the end; %d thing(s) were asked for and not had, see below", n)

@@ -134,8 +134,11 @@ func suitePauses(p *printer, title string, r *bench.SuiteResult) {
 			p.item(title+": pause: ", fmt.Sprintf("and %d more, in the result", len(r.Pauses)-i))
 			break
 		}
-		p.item(title+": pause: ", fmt.Sprintf("not measured from %s to %s, and at most %s of what was measured before it is lost",
-			b.Checkpoint.UTC().Format(time.RFC3339), b.Again.UTC().Format(time.RFC3339), judge.Span(time.Duration(b.Lost))))
+		lost := "nothing of what was measured before it is lost"
+		if b.Lost > 0 {
+			lost = "at most " + judge.Span(time.Duration(b.Lost)) + " of what was measured before it is lost"
+		}
+		p.item(title+": pause: ", fmt.Sprintf("not measured from %s to %s, and %s", b.Checkpoint.UTC().Format(time.RFC3339), b.Again.UTC().Format(time.RFC3339), lost))
 	}
 }
 

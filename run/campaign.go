@@ -145,7 +145,7 @@ func (c Conduct) measure(ctx context.Context, i int, l *leg, folder *Folder) (be
 	}
 	l.finish(&r)
 	if ctx.Err() != nil && !r.Complete {
-		return r, errors.Join(errInterrupted, l.leave(r.Ended))
+		return r, errors.Join(errInterrupted, l.leave(&r))
 	}
 	return r, nil
 }

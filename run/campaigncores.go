@@ -74,4 +74,7 @@ func (o *SuiteOptions) place(h bench.Host, c Cores) {
 	if o.Housekeeping == nil {
 		o.Housekeeping = others(h, o.CPUs, c.Housekeeping)
 	}
+	if o.StressCPUs == nil {
+		o.StressCPUs = c.Noise
+	}
 }

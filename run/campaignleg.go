@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,6 +38,10 @@ func (c Conduct) open(i int) (*leg, error) {
 	}
 	switch {
 	case ok && from.State != nil:
+		if !from.Clean {
+			l.from.Quiet++
+		}
+		l.from.Clean = false
 		l.from.Pauses = append(l.from.Pauses, bench.Pause{Checkpoint: from.At, Again: now, Lost: int64(from.Lost)})
 	case ok:
 		l.from.Warnings = append(l.from.Warnings, fmt.Sprintf("was interrupted without a checkpoint of its suite after its begin at %s: measured again from its start, and what was measured before is lost",
@@ -85,12 +90,14 @@ func (l *leg) write(state []byte, at time.Time, lost time.Duration) error {
 	return nil
 }
 
-// leave marks a clean end: what is lost is then known, not only bounded.
-func (l *leg) leave(ended time.Time) error {
+// leave marks a clean end after which r was measured: what is lost is then known, not only
+// bounded, and so is the noise.
+func (l *leg) leave(r *bench.SuiteResult) error {
 	if l.last.State == nil {
 		return nil // the suite keeps none: it will begin again
 	}
-	return l.write(l.last.State, l.last.At, max(ended.Sub(l.last.At), 0))
+	l.from.Clean, l.from.Noise = true, r.Noise
+	return l.write(l.last.State, l.last.At, max(r.Ended.Sub(l.last.At), 0))
 }
 
 // failed is the result of a phase whose suite returned err and, of what surrounded it, r:
@@ -115,6 +122,10 @@ func (l *leg) finish(r *bench.SuiteResult) {
 	}
 	r.Resumed, r.Pauses = len(l.from.Pauses), l.from.Pauses
 	r.Warnings = append(r.Warnings, l.from.Warnings...)
+	if n := l.from.Quiet; n > 0 && len(r.Noise) > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the noise of %d of %d parts ended with a kill or a power cut, so that it was seen to begin there and not to last", n, len(l.from.Pauses)+1))
+	}
+	r.Noise = append(slices.Clone(l.from.Noise), r.Noise...)
 	if r.CAT != nil && !r.CAT.Applied {
 		r.Label = strings.TrimSpace(r.Label + " (CAT not applied)")
 	}

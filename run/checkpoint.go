@@ -25,9 +25,12 @@ type checkpoint struct {
 	Phase    int           `json:"phase"` // from 0
 	Started  time.Time     `json:"started"`
 	At       time.Time     `json:"at"`
-	Lost     time.Duration `json:"lost"` // what is lost at most when nothing newer follows, ns
+	Lost     time.Duration `json:"lost"`  // what is lost at most when nothing newer follows, ns
+	Clean    bool          `json:"clean"` // the part of it ended by an interrupt, not by a kill
 	Pauses   []bench.Pause `json:"pauses"`
-	CAT      *bool         `json:"cat"` // applied; nil: not asked for
+	CAT      *bool         `json:"cat"`   // applied; nil: not asked for
+	Noise    []string      `json:"noise"` // of the parts that ended cleanly
+	Quiet    int           `json:"quiet"` // parts whose noise nobody could verify at their end
 	Warnings []string      `json:"warnings"`
 	State    []byte        `json:"state"` // the suite's own; nil: the phase began, or its suite keeps none
 }
