@@ -33,7 +33,7 @@ func campaignFile() bench.File {
 	early := phase(3, "early", time.Minute)
 	early.Complete = false
 	return bench.File{Schema: bench.Schema, Tool: bench.Tool{Name: "opcycle", Version: "v0"}, Suite: "campaign", Started: begin, Ended: early.Ended,
-		Host: bench.Host{Name: "there", Kernel: "6.18"},
+		Host:   bench.Host{Name: "there", Kernel: "6.18"},
 		Suites: []bench.SuiteResult{whole, with, resumed, failed, early},
 		Figures: []bench.Figure{
 			{Suite: "campaign", Series: "campaign", Statistic: "name", Unit: "text", Text: "mine"},
