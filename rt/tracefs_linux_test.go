@@ -26,7 +26,6 @@ func TestTracefs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.Close()
 	m.Mark("off", 1, 2) // refused, and nothing happens
 	if err := fs.On(true); err != nil {
 		t.Fatal(err)
@@ -48,6 +47,7 @@ func TestTracefs(t *testing.T) {
 	if fs.Lost() < 0 {
 		t.Error("the kernel does not say what was lost")
 	}
+	m.Close() // an instance in use is not removed
 	if err := fs.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -69,11 +69,11 @@ func BenchmarkMark(b *testing.B) {
 	if err != nil {
 		b.Skip(err)
 	}
-	defer fs.Close()
 	m, err := OpenMarker(fs.Dir)
 	if err != nil {
 		b.Fatal(err)
 	}
+	defer fs.Close()
 	defer m.Close()
 	if err := fs.On(true); err != nil {
 		b.Fatal(err)
