@@ -54,7 +54,7 @@ func only() map[string][]string {
 		"github.com/prometheus/procfs":             {"host", "workloads/stress"},
 		"github.com/schollz/progressbar/v3":        {""},
 		"github.com/olekukonko/tablewriter":        {"report"},
-		"gonum.org/v1/gonum":                       {"judge", "workloads/caterpillar"},
+		"gonum.org/v1/gonum":                       {"judge", "workloads/caterpillar", "workloads/sel4bench"},
 		"gonum.org/v1/plot":                        {"report"},
 		"github.com/santhosh-tekuri/jsonschema/v6": {""},
 		"github.com/HdrHistogram/hdrhistogram-go":  {"record", "bench"},

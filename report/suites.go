@@ -15,6 +15,7 @@ func suiteWriters() map[string]func(p *printer, results []*bench.SuiteResult, re
 		"caterpillar": caterpillar,
 		"cyclictest":  cyclictest,
 		"lmbench":     lmbench,
+		"sel4bench":   sel4bench,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"opcycle/workloads/caterpillar"
 	"opcycle/workloads/cyclictest"
 	"opcycle/workloads/lmbench"
+	"opcycle/workloads/sel4bench"
 	"opcycle/workloads/stress"
 )
 
@@ -19,6 +20,7 @@ func All() []bench.Suite {
 		cyclictest.Suite(),
 		caterpillar.Suite(),
 		lmbench.Suite(),
+		sel4bench.Suite(),
 		stress.Suite(),
 	}
 }

@@ -1,0 +1,27 @@
+// Package sel4bench measures the Linux counterparts of the four figures that seL4 publishes:
+// what it costs to be interrupted, to call a server, to answer, and to be notified. They are
+// analogues, not seL4: Linux has no handler of interrupts in user space, and an IPC is two
+// system calls.
+//
+// Both ends run on one CPU, in address spaces of their own (the peer is a clone of the
+// probe), at SCHED_FIFO, and stamp the processor's counter into shared memory:
+//
+//   - IPC call: both at priority 50. From the client's stamp before its send to the
+//     server's stamp after its receive: send, receive, block, switch, return. One way.
+//   - IPC reply: from the server's stamp before its send to the client's after its receive.
+//   - Notify: from the sender's stamp (priority 1) before its send to the stamp of the
+//     waiter (priority 99), which preempts it.
+//   - IRQ invoke: an ordinary spinner stamps for ever; a thread of priority 99 sleeps to the
+//     next 10 ms. From the last stamp of the spinner to the sleeper's: timer interrupt,
+//     wake-up, switch, return. The spinner is a thread of the same address space, as the
+//     page has it, or another process.
+//
+// Each is measured over futex, eventfd and pipe; the headline is the mechanism with the
+// least median. The first 10 samples are left out; the least of 110 back-to-back reads of the
+// counter is the overhead, subtracted from each sample, as in sel4bench. A sample whose end
+// is not after its start means that nobody was preempted: the row is then n/a.
+//
+// The unit is that of the counter: TSC cycles are reference cycles, as in the x86 rows of
+// the page; the ratio to core cycles is measured where the processor has a counter for it.
+// On arm64 the counter is too coarse and the figures are ns.
+package sel4bench
