@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"opcycle/bench"
+	"opcycle/host"
 )
 
 // Around is put in place before a suite measures and taken away after: noise, a cache
@@ -69,7 +70,10 @@ func (s Suite) Run(ctx context.Context) (bench.SuiteResult, error) {
 			return none, err
 		}
 	}
+	from, _ := host.Counters(s.Root) // where nothing can be read, nothing is told
 	r, err := s.Runner.Run(ctx, job)
+	to, _ := host.Counters(s.Root)
+	stolen(&r, from, to, job.Measured)
 	for _, a := range slices.Backward(s.Around) {
 		a.End(&r)
 	}
