@@ -16,6 +16,8 @@ func suiteWriters() map[string]func(p *printer, results []*bench.SuiteResult, re
 		"cyclictest":  cyclictest,
 		"lmbench":     lmbench,
 		"sel4bench":   sel4bench,
+		"oslat":       oslat,
+		"hwlat":       hwlat,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"opcycle/workloads/caterpillar"
 	"opcycle/workloads/cyclictest"
 	"opcycle/workloads/lmbench"
+	"opcycle/workloads/oslat"
 	"opcycle/workloads/sel4bench"
 	"opcycle/workloads/stress"
 )
@@ -19,6 +20,8 @@ func All() []bench.Suite {
 	return []bench.Suite{
 		cyclictest.Suite(),
 		caterpillar.Suite(),
+		oslat.Suite(),
+		oslat.HWLat(),
 		lmbench.Suite(),
 		sel4bench.Suite(),
 		stress.Suite(),

@@ -1,0 +1,18 @@
+// Package oslat looks for gaps: stretches in which a CPU that has nothing else to do did not
+// run its thread.
+//
+// oslat: one thread a CPU, SCHED_FIFO 99, reads the processor's counter for ever and takes
+// the difference of each two readings. What is not the loop itself is time that somebody
+// took: interrupts, the kernel, a hypervisor, system management. Every difference is
+// counted (exact count, sum, least, largest; logarithmic buckets of at most 1.6 % width);
+// the 1024 first at or above the threshold are kept with their time. Before it, a second of
+// the same loop finds the bias, the least difference, which is shown and not subtracted.
+// The sum of all differences is the time that was watched.
+//
+// hwlat: the kernel's own detector, which spins with interrupts off: what it sees, no
+// operating system did. It needs tracefs and the tracer hwlat; without them it is n/a, and
+// oslat is the next best: gaps of system and hardware, not of hardware alone.
+//
+// A FIFO thread that never sleeps meets RT throttling where that is active: gaps of 40 to
+// 60 ms are counted as suspected throttling. It cannot tell who took the time.
+package oslat

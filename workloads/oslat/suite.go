@@ -1,0 +1,202 @@
+package oslat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"opcycle/bench"
+	"opcycle/record"
+	"opcycle/rt"
+)
+
+// The names of both suites in results.
+const (
+	Name      = "oslat"
+	NameHWLat = "hwlat"
+)
+
+const probeName = "spin"
+
+// Suite is oslat's line in workloads.All.
+func Suite() bench.Suite {
+	return bench.Suite{
+		Name:  Name,
+		Short: "gaps in which a CPU with nothing else to do did not run its thread: system and hardware",
+		Method: `oslat spins at SCHED_FIFO 99, reading the processor's counter, and counts every gap between
+two readings: what interrupts, the kernel, a hypervisor or system management took. One CPU
+has to stay free: a spinner on each would hang the machine.
+
+Where RT throttling is active, gaps of 40 to 60 ms are counted as suspected throttling.`,
+		New:    func() bench.Runner { return newRunner() },
+		Probes: map[string]bench.Probe{probeName: probe},
+	}
+}
+
+type runner struct {
+	duration, threshold, preheat time.Duration
+	priority                     int
+}
+
+func newRunner() *runner {
+	return &runner{duration: 10 * time.Second, threshold: 10 * time.Microsecond, preheat: time.Second, priority: 99}
+}
+
+// Options are the suite's settings.
+func (r *runner) Options() []bench.Option {
+	return []bench.Option{
+		bench.DurationOption("duration", &r.duration, 10*time.Millisecond, "length of the run"),
+		bench.DurationOption("threshold", &r.threshold, 100*time.Nanosecond, "a gap from here on is kept with its time"),
+		bench.DurationOption("preheat", &r.preheat, time.Millisecond, "the same loop before, for the bias"),
+		bench.IntOption("priority", &r.priority, 1, 99, "SCHED_FIFO priority"),
+	}
+}
+
+const lastWord = 2 * time.Second
+
+// Run watches the measured CPUs.
+func (r *runner) Run(ctx context.Context, job bench.Job) (bench.SuiteResult, error) {
+	for _, c := range job.Measured {
+		for _, h := range job.Housekeeping {
+			if c == h {
+				return bench.SuiteResult{}, fmt.Errorf("oslat spins on CPU %d, which has to do the rest of the work too, and would hang this machine; leave one CPU free with --cpus", c)
+			}
+		}
+	}
+	o := order{CPUs: job.Measured, Require: job.RT == bench.RTRequire, Preheat: r.preheat, Duration: r.duration, Threshold: r.threshold, Root: job.Root}
+	if job.RT != bench.RTOff {
+		o.Priority = r.priority
+	}
+	if job.End != nil {
+		return bench.SuiteResult{}, errors.New("oslat takes its CPUs whole and can't run beside another suite; run it alone")
+	}
+	p, err := job.Start(ctx, bench.ProbeOrder{Probe: probeName, Input: o, Shared: pageBytes * len(o.CPUs), MaxProcs: len(o.CPUs) + 1, Limit: r.preheat + r.duration + margin})
+	if err != nil {
+		return bench.SuiteResult{}, err
+	}
+	defer p.Close()
+	if err := p.Ready(); err != nil {
+		return bench.SuiteResult{}, err
+	}
+	m := measurement{runner: r, job: job, order: o, pages: pages(p.Mem, len(o.CPUs)), wall: rt.ReadWallOffset().Offset, started: time.Now()}
+	if err := p.Go(); err != nil {
+		return bench.SuiteResult{}, err
+	}
+	info, _ := p.Info() // shown only
+	if err := m.wait(ctx, p); err != nil {
+		return bench.SuiteResult{}, err
+	}
+	return m.result(ctx, info)
+}
+
+// measurement is one run under way.
+type measurement struct {
+	*runner
+	job     bench.Job
+	order   order
+	pages   []*page
+	answer  answer
+	wall    int64
+	started time.Time
+}
+
+func (m *measurement) wait(ctx context.Context, p *bench.ProbeRun) error {
+	answered := make(chan error, 1)
+	go func() { answered <- p.Wait(&m.answer) }()
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	stop := ctx.Done()
+	var limit <-chan time.Time
+	for {
+		select {
+		case err := <-answered:
+			return err
+		case <-stop:
+			p.Stop()
+			stop, limit = nil, time.After(lastWord)
+		case <-limit:
+			p.Kill()
+			<-answered
+			return errors.New("the probe did not stop when it was told to, and was killed")
+		case <-tick.C:
+			m.job.Progress(bench.Progress{Phase: Name, Share: min(time.Since(m.started).Seconds()/(m.preheat+m.duration).Seconds(), 1)})
+		}
+	}
+}
+
+// result turns cycles into time.
+func (m *measurement) result(ctx context.Context, info bench.ProcessInfo) (bench.SuiteResult, error) {
+	out := bench.SuiteResult{Started: m.started, Ended: time.Now(), Complete: ctx.Err() == nil}
+	info.MaxProcs, info.Locked, info.LockError = len(m.order.CPUs)+1, m.answer.LockError == "", m.answer.LockError
+	out.Processes = []bench.ProcessInfo{info}
+	for i, p := range m.pages {
+		if err := m.add(&out, m.order.CPUs[i], p); err != nil {
+			return out, err
+		}
+	}
+	if m.answer.RTError != "" {
+		out.Absent = append(out.Absent, bench.Absent{What: fmt.Sprintf("SCHED_FIFO %d", m.priority), Why: m.answer.RTError + "; watched at " + m.answer.Policy})
+	}
+	if m.answer.LockError != "" {
+		out.Absent = append(out.Absent, bench.Absent{What: "locked memory", Why: m.answer.LockError})
+	}
+	return out, nil
+}
+
+func (m *measurement) add(out *bench.SuiteResult, cpu int, p *page) error {
+	object := fmt.Sprintf("cpu%d", cpu)
+	ns := func(cycles int64) int64 { return int64(math.Round(float64(cycles) / m.answer.Hz * 1e9)) }
+	var buckets []record.Bucket
+	var held, throttled int64
+	for i, n := range p.buckets {
+		if n > 0 {
+			from, to := edges(i)
+			buckets = append(buckets, record.Bucket{From: ns(from), To: ns(to), Count: n})
+			held += n
+		}
+	}
+	for _, g := range p.gap[:p.kept] {
+		t := ns(g.Cycles)
+		if t >= 40e6 && t <= 60e6 {
+			throttled++
+		}
+		out.Moments = append(out.Moments, bench.Moment{At: time.Unix(0, g.At+m.wall).UTC(), Since: g.At - p.begin, CPU: cpu, What: "gap", Value: t, Unit: "ns"})
+	}
+	moments := record.Moments{Count: p.cycles.Count, Sum: ns(p.cycles.Sum), Min: ns(p.cycles.Min), Max: ns(p.cycles.Max), Squares: squares(p.cycles.Squares, m.answer.Hz)}
+	s, err := bench.Summarize(Name, object, "gap", record.FromBuckets(moments, buckets), nil, 0, 1, 0.99999, 0.999999)
+	if err != nil {
+		return err
+	}
+	out.Series = append(out.Series, s)
+	figure := func(series, statistic, unit string, v float64) {
+		out.Figures = append(out.Figures, bench.Figure{Suite: Name, Object: object, Series: series, Statistic: statistic, Unit: unit, Value: &v})
+	}
+	watched, wall := float64(moments.Sum), float64(p.end-p.begin)
+	figure("gaps", "over_threshold", "1", float64(p.over))
+	figure("gaps", "kept", "1", float64(p.kept))
+	figure("gaps", "suspected_throttling", "1", float64(throttled))
+	figure("loop", "bias", "ns", float64(p.bias)/m.answer.Hz*1e9)
+	figure("watched", "sum", "ns", watched)
+	figure("watched", "wall", "ns", wall)
+	out.Figures = append(out.Figures, bench.Figure{Suite: Name, Object: object, Series: "thread", Statistic: "policy", Unit: "text", Text: m.answer.Policy})
+	if l := m.job.Host.FIFOLimit; l != nil {
+		out.Figures = append(out.Figures, bench.Figure{Suite: Name, Object: object, Series: "fifo_limit", Statistic: "by", Unit: "text", Text: l.By},
+			bench.Figure{Suite: Name, Object: object, Series: "fifo_limit", Statistic: "why", Unit: "text", Text: l.Why})
+	}
+	if held != p.cycles.Count {
+		out.Invalid = append(out.Invalid, fmt.Sprintf("CPU %d: the histogram holds %d of %d gaps", cpu, held, p.cycles.Count))
+	}
+	if math.Abs(watched-wall) > 0.001*wall+1e6 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("CPU %d: the gaps add up to %.6f s, the clock says %.6f s", cpu, watched/1e9, wall/1e9))
+	}
+	return nil
+}
+
+// squares turns a sum of squares from cycles² into ns².
+func squares(w record.Wide, hz float64) record.Wide {
+	f := (float64(w.Hi)*math.Pow(2, 64) + float64(w.Lo)) / hz / hz * 1e18
+	hi := math.Floor(f / math.Pow(2, 64))
+	return record.Wide{Hi: uint64(hi), Lo: uint64(max(f-hi*math.Pow(2, 64), 0))}
+}
