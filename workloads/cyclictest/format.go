@@ -2,6 +2,7 @@ package cyclictest
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -152,9 +153,9 @@ func (f *format) json(w io.Writer) error {
 		realtime = 1
 	}
 	fmt.Fprintf(b, "{\n  \"file_version\": 1,\n  \"cmdline:\": \"opcycle suite cyclictest\",\n  \"rt_test_version:\": \"opcycle\",\n")
-	fmt.Fprintf(b, "  \"start_time\": %q,\n  \"end_time\": %q,\n  \"return_code\": 0,\n", f.started.Format(time.RFC1123Z), f.ended.Format(time.RFC1123Z))
-	fmt.Fprintf(b, "  \"sysinfo\": {\n    \"sysname\": \"Linux\",\n    \"nodename\": %q,\n    \"release\": %q,\n    \"version\": %q,\n    \"machine\": %q,\n    \"realtime\": %d\n  },\n",
-		f.host.Name, release, version, f.host.Arch, realtime)
+	fmt.Fprintf(b, "  \"start_time\": %s,\n  \"end_time\": %s,\n  \"return_code\": 0,\n", quoted(f.started.Format(time.RFC1123Z)), quoted(f.ended.Format(time.RFC1123Z)))
+	fmt.Fprintf(b, "  \"sysinfo\": {\n    \"sysname\": \"Linux\",\n    \"nodename\": %s,\n    \"release\": %s,\n    \"version\": %s,\n    \"machine\": %s,\n    \"realtime\": %d\n  },\n",
+		quoted(f.host.Name), quoted(release), quoted(version), quoted(f.host.Arch), realtime)
 	fmt.Fprintf(b, "  \"x_engine\": %q,\n  \"x_interval_ns\": %d,\n  \"x_mlockall\": %t,\n  \"x_cpu_dma_latency\": %t,\n", engineOwn, f.interval, f.answer.LockError == "", f.answer.CState == "")
 	fmt.Fprintf(b, "  \"num_threads\": %d,\n  \"resolution_in_ns\": 0,\n  \"thread\": {\n", len(f.threads))
 	for i := range f.threads {
@@ -181,12 +182,21 @@ func (f *format) thread(b *bufio.Writer, i int) {
 	a := f.answer.of(t.CPU)
 	fmt.Fprintf(b, "      },\n      \"cycles\": %d,\n      \"min\": %d,\n      \"max\": %d,\n      \"avg\": %.2f,\n      \"cpu\": %d,\n      \"node\": %d,\n",
 		t.Latency.Count, low, high, float64(t.MicroSum)/float64(max(t.Latency.Count, 1)), t.CPU, nodeOf(f.host, t.CPU))
-	fmt.Fprintf(b, "      \"x_missed\": %d,\n      \"x_overflow\": %d,\n      \"x_interrupted\": %d,\n      \"x_policy\": %q,\n      \"x_min_ns\": %d,\n      \"x_max_ns\": %d,\n      \"x_sum_ns\": %d\n    }",
-		t.Missed, t.beyond(f.histogram), t.Interrupted, a.policy(), t.Latency.Min, t.Latency.Max, t.Latency.Sum)
+	fmt.Fprintf(b, "      \"x_missed\": %d,\n      \"x_overflow\": %d,\n      \"x_interrupted\": %d,\n      \"x_policy\": %s,\n      \"x_min_ns\": %d,\n      \"x_max_ns\": %d,\n      \"x_sum_ns\": %d\n    }",
+		t.Missed, t.beyond(f.histogram), t.Interrupted, quoted(a.policy()), t.Latency.Min, t.Latency.Max, t.Latency.Sum)
 	if i < len(f.threads)-1 {
 		fmt.Fprint(b, ",")
 	}
 	fmt.Fprintln(b)
+}
+
+// quoted is text as JSON has it.
+func quoted(text string) string {
+	q, err := json.Marshal(text)
+	if err != nil {
+		return `""` // no text is refused
+	}
+	return string(q)
 }
 
 func nodeOf(h *bench.Host, cpu int) int {

@@ -169,7 +169,7 @@ func (m *measurement) doubt(out *bench.SuiteResult, t *tally) {
 	// A thread that blocks less often than it wakes found its instant past when it slept;
 	// one that blocks more often was stopped by something else.
 	if n := t.instants() - t.Missed + t.Interrupted; math.Abs(float64(u.Voluntary-n)) > 0.02*float64(n)+16 {
-		warn("the thread blocked %d times in %d sleeps", u.Voluntary, n)
+		warn("the thread blocked %d times in %d sleeps: fewer, when an instant was past as it slept to it; more, when something else stopped it", u.Voluntary, n)
 	}
 }
 

@@ -1,0 +1,5 @@
+//go:build !race
+
+package cyclictest
+
+const raceDetector = false
