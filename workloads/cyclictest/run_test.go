@@ -300,7 +300,7 @@ func checkpoints(s *run.Suite, keep func(n int, so bench.SuiteResult, state []by
 // A run that goes on from a checkpoint measures what its plan still lacks, whether it was
 // ended cleanly, and then loses nothing, or killed after the checkpoint.
 func TestAResumedRunAddsUp(t *testing.T) {
-	for _, settings := range [][]string{{"duration=1500ms"}, {"loops=6000"}} {
+	for _, settings := range [][]string{{"duration=900ms"}, {"loops=3000"}} {
 		t.Run(settings[0], func(t *testing.T) {
 			settings := append(settings, "rt=off")
 			ctx, cancel := context.WithCancel(t.Context())
@@ -326,7 +326,7 @@ func TestAResumedRunAddsUp(t *testing.T) {
 				again.Resume = state
 				r := conduct(t, t.Context(), again)
 				instants := identities(t, &r)
-				if !r.Complete || settings[0] == "duration=1500ms" && instants != 6000 || settings[0] == "loops=6000" && r.Series[0].Count != 6000 {
+				if !r.Complete || settings[0] == "duration=900ms" && instants != 3600 || settings[0] == "loops=3000" && r.Series[0].Count != 3000 {
 					t.Errorf("from checkpoint %d: complete %v, %d instants, %d cycles", i, r.Complete, instants, r.Series[0].Count)
 				}
 				if i == 0 != strings.Contains(fmt.Sprint(r.Figures), "was killed") {
