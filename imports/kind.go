@@ -22,6 +22,7 @@ func Kinds() []Kind {
 	return []Kind{
 		{"cyclictest", "what it prints with -q or -h, or its --json file", Cyclictest, isCyclictest},
 		{"lmbench", "the summary of 1.9, 2 or 3 (make summary)", Lmbench, isLmbench},
+		{"oslat", "its --json file", Oslat, isOslat},
 		{"stress-ng", "its --yaml file, with --metrics", StressNG, isStressNG},
 	}
 }
@@ -70,6 +71,11 @@ func isCyclictest(data []byte) bool {
 		return cmd == "cyclictest"
 	}
 	return cyclictestWords.Match(data)
+}
+
+func isOslat(data []byte) bool {
+	cmd, ok := command(data)
+	return ok && cmd == "oslat"
 }
 
 func isStressNG(data []byte) bool { return stressWords.Match(data) }
