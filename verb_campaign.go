@@ -83,7 +83,10 @@ phase that fails stands in the result as invalid, the others run, and the exit c
 }
 
 // campaignBounds states what 48 hours cost.
-const campaignBounds = `TODO bounds.`
+const campaignBounds = `What 48-hour takes of the machine: the conductor stays below 64 MB of
+memory (36 MB measured with the state of a whole phase), its folder below 16 MB (a
+checkpoint is at most 1.8 MB, caterpillar's; cyclictest's 0.5 MB), and the disk gets about
+2 GB over the 54 hours, 11 KB a second, all of it from the housekeeping CPUs.`
 
 func campaignList() string {
 	var b strings.Builder
@@ -146,20 +149,14 @@ func (a campaign) run(ctx context.Context) error {
 
 // again goes on with a campaign.
 func (a campaign) again(ctx context.Context) error {
-	folder, data, err := run.OpenCampaign(a.resume)
+	folder, c, err := run.OpenCampaign(a.resume, workloads.All())
 	if err != nil {
-		return err
-	}
-	if err := a.unchanged(folder); err != nil {
-		folder.Close()
-		return err
-	}
-	c, err := run.DecodeCampaign(filepath.Join(a.resume, run.CampaignName), data, workloads.All())
-	if err != nil {
-		folder.Close()
 		return err
 	}
 	h, err := host.Read("/")
+	if err == nil {
+		err = a.unchanged(folder)
+	}
 	if err == nil {
 		err = folder.Resume(h, tool())
 	}

@@ -30,9 +30,6 @@ var errInterrupted = errors.New("interrupted")
 // what is needed to go on. A phase that fails is in the file, invalid, and costs no other.
 // An error means that the campaign itself could not be led on; the folder can be resumed.
 func (c Conduct) Run(ctx context.Context) (file bench.File, ended bool, err error) {
-	if err := c.Folder.Plan.restore(c.Campaign); err != nil {
-		return bench.File{}, false, fmt.Errorf("resume the campaign in %s: %w", c.Folder.Folder.Dir, err)
-	}
 	measured, err := c.measured()
 	if err != nil {
 		return bench.File{}, false, err

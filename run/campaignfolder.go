@@ -26,6 +26,7 @@ type CampaignFolder struct {
 // CampaignPlan is what a campaign was begun with: a resumed one goes on with it, whatever
 // "auto" would be by now.
 type CampaignPlan struct {
+	Name    string      `json:"name"`
 	Digest  string      `json:"digest"` // of the campaign's file
 	Origin  string      `json:"origin"` // where it was; empty: shipped
 	Started time.Time   `json:"started"`
@@ -66,7 +67,7 @@ func CreateCampaign(dir string, data []byte, plan CampaignPlan, c Campaign) (*Ca
 	if f.lock, err = lockFolder(dir); err != nil {
 		return nil, err
 	}
-	f.Plan.Digest = Digest(data)
+	f.Plan.Digest, f.Plan.Name = Digest(data), c.Name
 	for _, p := range c.Phases {
 		f.Plan.Phases = append(f.Plan.Phases, PhasePlan{p.Suite.Name, p.Label, bench.Settings(p.Table())})
 	}
@@ -97,31 +98,49 @@ func (f *CampaignFolder) begin(data []byte) error {
 	return f.state.write(planName, f.Plan)
 }
 
-// OpenCampaign opens the folder of a campaign that was begun, and returns its file.
-func OpenCampaign(dir string) (*CampaignFolder, []byte, error) {
+// OpenCampaign opens the folder of a campaign that was begun, and returns the campaign as it
+// was begun.
+func OpenCampaign(dir string, suites []bench.Suite) (*CampaignFolder, Campaign, error) {
 	f := &CampaignFolder{Folder: &Folder{Dir: dir}, state: states{filepath.Join(dir, stateName)}}
 	if !absent(filepath.Join(dir, ResultName)) {
-		return nil, nil, fmt.Errorf("the campaign in %s has ended; \"opcycle report %s\" prints it", dir, filepath.Join(dir, ResultName))
+		return nil, Campaign{}, fmt.Errorf("the campaign in %s has ended; \"opcycle report %s\" prints it", dir, filepath.Join(dir, ResultName))
 	}
 	if err := f.state.read(planName, &f.Plan); err != nil {
-		return nil, nil, fmt.Errorf("no campaign to resume in %s: %w; begin one with \"opcycle campaign FILE --out %s\"", dir, err, dir)
+		return nil, Campaign{}, fmt.Errorf("no campaign to resume in %s: %w; begin one with \"opcycle campaign FILE --out %s\"", dir, err, dir)
 	}
-	data, err := os.ReadFile(filepath.Join(dir, CampaignName))
+	c, err := f.campaign(suites)
 	if err != nil {
-		return nil, nil, fmt.Errorf("resume the campaign in %s: %w", dir, err)
-	}
-	if Digest(data) != f.Plan.Digest {
-		return nil, nil, fmt.Errorf("%s was changed after the campaign began: its phases would not be of one plan; put it back, or begin anew with \"opcycle campaign FILE\"",
-			filepath.Join(dir, CampaignName))
+		return nil, c, err
 	}
 	if f.lock, err = lockFolder(dir); err != nil {
-		return nil, nil, err
+		return nil, c, err
 	}
 	if err := f.state.clear(); err != nil {
 		f.lock()
-		return nil, nil, fmt.Errorf("resume the campaign in %s: %w", dir, err)
+		return nil, c, fmt.Errorf("resume the campaign in %s: %w", dir, err)
 	}
-	return f, data, nil
+	return f, c, nil
+}
+
+// campaign reads the campaign's file as it was, and sets every option to what it was.
+func (f *CampaignFolder) campaign(suites []bench.Suite) (Campaign, error) {
+	path := filepath.Join(f.Folder.Dir, CampaignName)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Campaign{}, fmt.Errorf("resume the campaign in %s: %w", f.Folder.Dir, err)
+	}
+	if Digest(data) != f.Plan.Digest {
+		return Campaign{}, fmt.Errorf("%s was changed after the campaign began: its phases would not be of one plan; put it back, or begin anew with \"opcycle campaign FILE\"", path)
+	}
+	c, err := DecodeCampaign(path, data, suites)
+	if err == nil {
+		err = f.Plan.restore(c)
+	}
+	c.Name = f.Plan.Name
+	if err != nil {
+		return c, fmt.Errorf("resume the campaign in %s: %w", f.Folder.Dir, err)
+	}
+	return c, nil
 }
 
 // Resume notes that the campaign goes on, on this host by this tool: another machine is
