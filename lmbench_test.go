@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"opcycle/bench"
 )
@@ -238,4 +239,54 @@ func TestLmbenchInterrupted(t *testing.T) {
 		t.Errorf("complete %v: %+v", f.Complete, f.Suites)
 	}
 	leftNothing(t, filepath.Join(dir, "out"))
+}
+
+// A conductor that is killed leaves neither a probe nor a peer nor a forking program.
+func TestLmbenchKilled(t *testing.T) {
+	for _, figure := range []string{"fork", "context_switch_16p_16k", "udp", "tcp_connect"} {
+		t.Run(figure, func(t *testing.T) {
+			alone(t)
+			c := start(t, t.TempDir(), "suite", "lmbench", "--only", figure, "--enough", "1s", "--out", "out")
+			probe := 0
+			c.until(func() bool {
+				for _, p := range processes(t) {
+					if p.parent == c.cmd.Process.Pid {
+						probe = p.id
+					}
+				}
+				return probe != 0 && len(inGroup(t, probe)) > 1
+			})
+			if probe == 0 {
+				t.Fatal("no probe was seen with a child")
+			}
+			c.signal(syscall.SIGKILL)
+			c.code()
+			for end := time.Now().Add(10 * time.Second); len(inGroup(t, probe)) > 0; time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("left behind: %v", inGroup(t, probe))
+				}
+			}
+		})
+	}
+}
+
+// inGroup are the living processes of a process group.
+func inGroup(t *testing.T, group int) []string {
+	t.Helper()
+	paths, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, path := range paths {
+		stat, err := os.ReadFile(path)
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		f := strings.Fields(afterName(stat)) // state, parent, group
+		if f[2] == fmt.Sprint(group) && f[0] != "Z" {
+			out = append(out, string(stat[:40]))
+		}
+	}
+	return out
 }

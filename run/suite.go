@@ -73,7 +73,9 @@ func (s Suite) Run(ctx context.Context) (bench.SuiteResult, error) {
 	from, _ := host.Counters(s.Root) // where nothing can be read, nothing is told
 	r, err := s.Runner.Run(ctx, job)
 	to, _ := host.Counters(s.Root)
-	stolen(&r, from, to, job.Measured)
+	if s.Begin == nil { // beside another the wait for its begin would be in it
+		stolen(&r, from, to, job.Measured)
+	}
 	for _, a := range slices.Backward(s.Around) {
 		a.End(&r)
 	}
