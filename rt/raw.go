@@ -21,6 +21,7 @@ const (
 	OpenWriteOnly = 1
 	OpenReadWrite = 2
 	OpenCreate    = 0x40
+	OpenExclusive = 0x80
 	OpenTruncate  = 0x200
 	OpenCloexec   = 0x80000
 

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"opcycle/bench"
 	"opcycle/rt"
 )
 
@@ -18,10 +19,11 @@ type order struct {
 	Enough time.Duration `json:"enough"` // length of an interval
 	Tries  int           `json:"tries"`
 	Quick  bool          `json:"quick"`
-	CPU    int           `json:"cpu"`   // measured; noCPU: wherever the scheduler likes
-	Other  int           `json:"other"` // for peers on another CPU; noCPU: there is none
-	Dir    string        `json:"dir"`   // where files are made
-	Root   string        `json:"root"`  // of /proc and /sys
+	CPU    int           `json:"cpu"`    // measured; noCPU: wherever the scheduler likes
+	Other  int           `json:"other"`  // for peers on another CPU; noCPU: there is none
+	Dir    string        `json:"dir"`    // where files are made
+	Root   string        `json:"root"`   // of /proc and /sys
+	Caches []bench.Cache `json:"caches"` // of the measured CPU
 	// Dynamic is the dynamic program to execute; empty: /bin/true.
 	Dynamic string `json:"dynamic,omitempty"`
 }
@@ -35,6 +37,7 @@ type bed struct {
 	order
 	enough int64 // ns; a figure that needs longer intervals raises it
 	stop   *uint32
+	curve  []point // of latencyCurve
 }
 
 // errStopped ends a figure whose run was ended from outside: it has no readings.

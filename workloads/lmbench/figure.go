@@ -46,7 +46,8 @@ func (f figure) key() string { return f.table + "/" + f.name }
 
 // figures are all figures in the order of the seed.
 func figures() []figure {
-	return slices.Concat(processorFigures(), switchingFigures(), latencyFigures())
+	return slices.Concat(processorFigures(), switchingFigures(), latencyFigures(),
+		fileFigures(), bandwidthFigures(), memoryFigures())
 }
 
 // findFigure returns the figure of a key.

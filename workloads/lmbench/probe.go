@@ -14,6 +14,7 @@ const probeFigure = "figure"
 // answer is what a probe hands over. NA: why the figure has no readings.
 type answer struct {
 	Readings []bench.Reading `json:"readings"`
+	Curve    []point         `json:"curve,omitempty"` // bed.curve
 	NA       string          `json:"na,omitempty"`
 	Stopped  bool            `json:"stopped,omitempty"` // ended from outside before it had them
 }
@@ -51,7 +52,7 @@ func measure(p *bench.ProbeSide) error {
 	case err != nil:
 		return p.Answer(answer{NA: err.Error()})
 	}
-	return p.Answer(answer{Readings: f.complete(readings, b.placement())})
+	return p.Answer(answer{Readings: f.complete(readings, b.placement()), Curve: b.curve})
 }
 
 // complete fills in what all readings of a figure share.

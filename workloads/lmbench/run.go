@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -85,7 +86,8 @@ type measurement struct {
 	todo  []figure
 	out   bench.SuiteResult
 	clock bench.Reading
-	runs  int // that went to their end
+	runs  int     // that went to their end
+	curve []point // of the run under way
 	// dynamic is the program that figures execute; empty: theirs.
 	dynamic string
 }
@@ -125,9 +127,12 @@ func (m *measurement) progress(run, i int) bench.Progress {
 
 // keep takes a run's readings into the result.
 func (m *measurement) keep(run int, readings []bench.Reading) {
+	curve := m.curve
+	m.curve = nil
 	if run > mostRuns {
 		return
 	}
+	m.out.Samples = curveSamples(run, curve, m.out.Samples)
 	readings = append([]bench.Reading{m.clock}, readings...)
 	for i := range readings {
 		readings[i].Run = strconv.Itoa(run)
@@ -163,6 +168,7 @@ func (m *measurement) figure(ctx context.Context, f figure, so []bench.Reading) 
 	if err != nil {
 		return nil, err
 	}
+	defer m.sweep(p.PID)
 	defer p.Close()
 	if err := p.Ready(); err != nil {
 		return nil, err
@@ -192,7 +198,17 @@ func (m *measurement) figure(ctx context.Context, f figure, so []bench.Reading) 
 	case len(a.Readings) == 0:
 		return f.na("the probe was stopped, or measured nothing"), nil
 	}
+	m.curve = append(m.curve, a.Curve...)
 	return a.Readings, nil
+}
+
+// sweep removes what a probe that had to be killed left behind.
+func (m *measurement) sweep(pid int) {
+	for _, dir := range []string{m.folder(), memoryFolder} {
+		if dir != "" {
+			_ = os.RemoveAll(scratch(dir, pid)) // most often there is nothing
+		}
+	}
 }
 
 // na is a figure without a number.
@@ -222,6 +238,9 @@ func (m *measurement) limit(f figure) time.Duration {
 
 func (m *measurement) order(f figure) order {
 	o := order{Figure: f.key(), Quick: m.quick, CPU: noCPU, Other: noCPU, Dir: m.folder(), Root: m.job.Root, Dynamic: m.dynamic}
+	if cpu, ok := m.job.Host.CPUByID(m.job.Measured[0]); ok {
+		o.Caches = cpu.Caches
+	}
 	o.Enough, o.Tries = m.lengths()
 	if m.unpinned {
 		return o

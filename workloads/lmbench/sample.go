@@ -121,12 +121,15 @@ func (s sample) ranks(o sample, with func(a, b float64) float64) sample {
 
 // per is the sample of a part: an operation that was parts of what was timed.
 func (s sample) per(parts float64) sample {
-	out := sample{batch: s.batch, bytes: s.bytes, each: make([]float64, len(s.each))}
+	out := sample{batch: s.batch, bytes: s.bytes, half: s.half / parts, each: make([]float64, len(s.each))}
 	for i, v := range s.each {
 		out.each[i] = v / parts
 	}
 	return out
 }
+
+// least is of the repetitions, ns.
+func (s sample) least() float64 { return slices.Min(s.each) }
 
 // median is of the repetitions, ns.
 func (s sample) median() float64 { return quantile(slices.Sorted(slices.Values(s.each)), 0.5) }
