@@ -141,8 +141,8 @@ func available(root string) (int64, error) {
 // limited is free, or what the limits of a control group and of those above it leave.
 func limited(free int64, mount, path, limitFile, usageFile string) int64 {
 	for {
-		limit, err1 := number(mount + path + "/" + limitFile)
-		usage, err2 := number(mount + path + "/" + usageFile)
+		limit, err1 := byteCount(mount + path + "/" + limitFile)
+		usage, err2 := byteCount(mount + path + "/" + usageFile)
 		if err1 == nil && err2 == nil { // "max" is no number: no limit
 			free = min(free, max(limit-usage, 0))
 		}
@@ -154,7 +154,7 @@ func limited(free int64, mount, path, limitFile, usageFile string) int64 {
 	}
 }
 
-func number(path string) (int64, error) {
+func byteCount(path string) (int64, error) {
 	text, err := slurp(path)
 	if err != nil {
 		return 0, err
