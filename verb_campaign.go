@@ -198,7 +198,7 @@ func (a campaign) conduct(ctx context.Context, c run.Conduct) (err error) {
 	if c.Prober, err = prober(); err != nil {
 		return err
 	}
-	if err := rt.SetProcessAffinity(c.Campaign.Phases[0].Options.Housekeeping); err != nil {
+	if err := rt.SetProcessAffinity(c.Campaign.Quiet()); err != nil {
 		fmt.Fprintln(a.stderr, "opcycle: the conductor could not leave the measured CPUs:", err)
 	}
 	dir := c.Folder.Folder.Dir

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"opcycle/bench"
 )
@@ -165,6 +166,40 @@ func TestResumeOnWhatChanged(t *testing.T) {
 	}
 	if w := c.Folder.Plan.Warnings; len(w) != 1 || !strings.Contains(w[0], `another kernel: "7.0"`) {
 		t.Errorf("%q", w)
+	}
+}
+
+// A kill between the last phase and the result costs nothing: the result is made of what
+// the phases left.
+func TestACampaignWithoutItsResultIsNotMeasuredAgain(t *testing.T) {
+	produced := filepath.Join(t.TempDir(), "produced")
+	dir, c := begin(t, "phases: [{suite: ticks, produce: "+produced+"}, {suite: tocks, produce: "+produced+"}]")
+	first, ended, err := c.Run(context.Background())
+	c.Folder.Close()
+	if err != nil || !ended {
+		t.Fatal(ended, err)
+	}
+	if c, err = resume(dir); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Folder.Close()
+	again, ended, err := c.Run(context.Background())
+	if err != nil || !ended || size(produced) != 2000 {
+		t.Errorf("ended %v, %v, %d samples", ended, err, size(produced))
+	}
+	if diff := cmp.Diff(first, again, cmpopts.EquateApproxTime(0)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The conductor keeps off whatever any phase measures.
+func TestQuiet(t *testing.T) {
+	c, err := DecodeCampaign("c.yaml", []byte("phases: [{suite: ticks, cpus: 900}, {suite: tocks, cpus: 902-903}]"), tickSuites())
+	if err == nil {
+		err = c.Resolve(elsewhere())
+	}
+	if got := c.Quiet(); err != nil || len(got) != 1 || got[0] != 901 {
+		t.Errorf("%v, %v", got, err)
 	}
 }
 

@@ -78,3 +78,15 @@ func (o *SuiteOptions) place(h bench.Host, c Cores) {
 		o.StressCPUs = c.Noise
 	}
 }
+
+// Quiet are the CPUs of the conductor: those for housekeeping that no phase measures, or
+// the first phase's where there is none.
+func (c *Campaign) Quiet() []int {
+	rest := c.Phases[0].Options.Housekeeping
+	for _, p := range c.Phases {
+		if less := slices.DeleteFunc(slices.Clone(rest), func(cpu int) bool { return slices.Contains(p.Options.CPUs, cpu) }); len(less) > 0 {
+			rest = less
+		}
+	}
+	return rest
+}
