@@ -120,7 +120,7 @@ func lmbenchRatios(p *printer, runs []lmbenchRun) {
 	p.section("Cross-check: ours by the original's")
 	p.table([]string{"figure", "original", "ratio", "min", "max", "pairs", "medians"}, map[int]tw.Align{1: tw.AlignLeft, 6: tw.AlignLeft}, body)
 	p.line("")
-	p.item("", "Each ratio is the median of those of the pairs, ours measured right before the original; 0.9 to 1.1 is as good as the same.")
+	p.item("", "Each ratio is the median of those of the pairs, ours and the original measured right after each other, in turns; from 0.9 to 1.1 they agree.")
 	notes.print(p)
 }
 

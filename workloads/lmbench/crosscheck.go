@@ -95,23 +95,24 @@ func (c *checker) pairs(ctx context.Context, o original) (bench.Reading, error) 
 	if err != nil {
 		return out, err
 	}
+	if o.args, err = c.fill(o); err != nil {
+		out.NA = err.Error()
+		return out, nil
+	}
+	if !strings.Contains(out.Mechanism, "{f") { // the path of its file is of no interest, and another each time
+		out.Mechanism = strings.Join(o.args, " ")
+	}
 	n := crossPairs
 	if c.quick {
 		n = 1
 	}
 	var ratios, own, theirs sample
 	unit := ""
-	for range n {
-		got, err := c.figure(ctx, f, nil)
-		if err != nil || ctx.Err() != nil {
-			return out, err
-		}
-		g, ok := o.ours(got)
-		if !ok {
-			out.NA = "ours is n/a: " + g.NA
+	for i := range n {
+		g, v, err := c.pair(ctx, f, o, i%2 == 1)
+		if ctx.Err() != nil {
 			return out, nil
 		}
-		v, err := c.original(ctx, o)
 		if err != nil {
 			out.NA = err.Error()
 			return out, nil
@@ -124,6 +125,28 @@ func (c *checker) pairs(ctx context.Context, o original) (bench.Reading, error) 
 	out.Min, out.Max = &ratios.each[0], &ratios.each[len(ratios.each)-1]
 	out.Deviation = fmt.Sprintf("ours %.4g, original %.4g %s", own.median(), theirs.median(), unit)
 	return out, nil
+}
+
+// pair measures ours and the original's, right after each other, in either order: what
+// gets slower or faster meanwhile does so for both.
+func (c *checker) pair(ctx context.Context, f figure, o original, theirsFirst bool) (g bench.Reading, v float64, err error) {
+	if theirsFirst {
+		if v, err = c.original(ctx, o); err != nil {
+			return g, v, err
+		}
+	}
+	got, err := c.figure(ctx, f, nil)
+	if err != nil {
+		return g, v, err
+	}
+	g, ok := o.ours(got)
+	if !ok {
+		return g, v, fmt.Errorf("ours is n/a: %s", g.NA)
+	}
+	if !theirsFirst {
+		v, err = c.original(ctx, o)
+	}
+	return g, v, err
 }
 
 // ours is the reading that measures what the original does.
@@ -143,10 +166,6 @@ func (o original) ours(readings []bench.Reading) (bench.Reading, bool) {
 
 // original runs the program once, with its server, and reads what it printed.
 func (c *checker) original(ctx context.Context, o original) (float64, error) {
-	args, err := c.fill(o)
-	if err != nil {
-		return 0, err
-	}
 	cpu, server := c.order(figure{}).CPU, c.order(figure{}).CPU
 	if o.apart {
 		server = c.order(figure{}).Other
@@ -167,7 +186,7 @@ func (c *checker) original(ctx context.Context, o original) (float64, error) {
 			return 0, ctx.Err()
 		}
 	}
-	out, err := c.run(ctx, cpu, args)
+	out, err := c.run(ctx, cpu, o.args)
 	if err != nil {
 		return 0, err
 	}

@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"opcycle/rt"
 )
@@ -147,8 +146,42 @@ func loops(t testing.TB) map[string]func(n int64) {
 	set[ours/64] = 1 << (ours % 64)
 	r, w, err := rt.RawPipe()
 	must(err)
+	datagramsFrom, datagramsTo, err := udpPair()
+	must(err)
+	rpcFrom, rpcTo, err := udpPair()
+	must(err)
+	listens, port, err := rt.RawListen(connectBacklog)
+	must(err)
+	accepted, err := rt.SharedCounter()
+	must(err)
+	var peers []peer
+	for _, p := range []struct {
+		body func(*wiring)
+		w    wiring
+	}{
+		{datagramPeer, wiring{in: datagramsTo, buf: make([]byte, 4)}},
+		{rpcDatagramPeer, wiring{in: rpcTo, buf: make([]byte, rpcCallBytes)}},
+		{acceptPeer, wiring{in: listens, buf: make([]byte, 1), count: accepted}},
+	} {
+		made, err := spawn(p.body, &p.w, noCPU)
+		must(err)
+		peers = append(peers, made)
+	}
+	datagram, sequence := wiring{in: datagramsFrom, buf: make([]byte, 4)}, uint32(0)
+	rpc := rpcClient{wiring: wiring{in: rpcFrom, out: rpcFrom, buf: make([]byte, rpcCallBytes)}}
+	connect := connector{to: rt.LoopbackAddress(1, port), accepted: accepted}
+	tiny, err := tinyProgram()
+	must(err)
+	path2, err := memoryFile("tiny", tiny)
+	must(err)
+	program := newProgram(path2, "tiny")
 	t.Cleanup(func() {
-		for _, fd := range []int{zero, null, ours, theirs, r, w} {
+		for _, p := range peers {
+			if err := p.end(); err != nil {
+				t.Error(err)
+			}
+		}
+		for _, fd := range []int{datagramsFrom, datagramsTo, rpcFrom, rpcTo, listens, zero, null, ours, theirs, r, w} {
 			rt.RawClose(fd)
 		}
 	})
@@ -172,6 +205,11 @@ func loops(t testing.TB) map[string]func(n int64) {
 		"trips":     func(n int64) { trips(&self, n) },
 		"sockets":   func(n int64) { sockets(n) },
 		"sum":       func(n int64) { sum(self.mem) },
+		"udp":       func(n int64) { datagrams(&datagram, &sequence, n) },
+		"rpc":       func(n int64) { rpc.calls(n) },
+		"connect":   func(n int64) { connect.bursts(n) },
+		"exec":      func(n int64) { program.clones(false, n) },
+		"vfork":     func(n int64) { program.clones(true, n) },
 		"rpc codec": func(n int64) {
 			for range n {
 				putCall(call, 1)
@@ -197,34 +235,5 @@ func BenchmarkLoops(b *testing.B) {
 			b.ReportAllocs()
 			loop(int64(b.N))
 		})
-	}
-}
-
-// Doubling the operations doubles the time: no loop is compiled away. Minima of several,
-// since a neighbour can only make a stretch longer.
-func TestLoopsDoTheirWork(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the race detector's runs are short")
-	}
-	for _, name := range []string{"null call", "read", "write", "stat", "open", "select", "kill 0", "hop", "trips"} {
-		loop := loops(t)[name]
-		least := func(n int64) time.Duration {
-			best := time.Hour
-			for range 20 {
-				t := rt.Now()
-				loop(n)
-				best = min(best, time.Duration(rt.Now()-t))
-			}
-			return best
-		}
-		ok := false
-		var by float64
-		for range 3 {
-			by = float64(least(4000)) / float64(least(2000))
-			ok = ok || by > 1.6 && by < 2.5
-		}
-		if !ok {
-			t.Errorf("%s: twice the operations took %.2f times as long", name, by)
-		}
 	}
 }
