@@ -172,9 +172,10 @@ func wakeUpProcess(i *bench.ProcessInfo) string {
 	if len(others) > 0 {
 		out += fmt.Sprintf(" other threads on CPU %s,", list(others))
 	}
-	memory := "locked"
-	if !i.Locked {
-		memory = i.LockError
+	memory, _, _ := strings.Cut(i.LockError, ": ") // the reason stands with what was not had
+	if i.Locked {
+		memory = "locked"
 	}
-	return out + " memory " + memory + ", C-states " + i.CState
+	states, _, _ := strings.Cut(i.CState, ": ")
+	return out + " memory " + memory + ", C-states " + states
 }

@@ -3,6 +3,7 @@ package cyclictest
 import (
 	"math/bits"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"opcycle/record"
@@ -140,15 +141,22 @@ func (p *page) keep(w worst) {
 	}
 }
 
-// snapshotTries bounds a snapshot. One takes some µs and fails when a wake-up falls into it.
-const snapshotTries = 10_000
+// A snapshot takes some µs and fails when a wake-up falls into it. It is tried again at once,
+// and after naps, for a hypervisor may have stopped the thread while it wrote.
+const (
+	snapshotTries = 100
+	snapshotNaps  = 200 // of 1 ms
+)
 
 // snapshot brings out, an older copy of the same page or an empty one, up to date, and
 // copies the present second. ok is false when the thread wrote during every try, or died
 // while it wrote: then out may be torn. Only what can have changed is copied: no bucket
 // above the maximum's was ever counted. Warm.
 func (p *page) snapshot(out *page, seconds []record.Moments) (second record.Moments, ok bool) {
-	for range snapshotTries {
+	for try := 1; try <= snapshotTries*snapshotNaps; try++ {
+		if try%snapshotTries == 0 {
+			time.Sleep(time.Millisecond)
+		}
 		before := atomic.LoadUint32(&p.sequence)
 		if before%2 != 0 {
 			continue

@@ -1,6 +1,7 @@
 package cyclictest
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -75,14 +76,16 @@ func probe(p *bench.ProbeSide) error {
 	if err := a.prepare(&o, p.Mem); err != nil {
 		return err
 	}
+	var lost []error // of what was asked for
 	held, err := rt.HoldCPULatency(filepath.Join(o.Root, latencyDevice), 0)
 	if err != nil {
 		a.CState = err.Error()
-		if o.Require {
-			return fmt.Errorf("CPUs kept out of sleep states are required: %w", err)
-		}
+		lost = append(lost, err)
 	} else {
 		defer held.Close()
+	}
+	if a.LockError != "" {
+		lost = append(lost, errors.New(a.LockError))
 	}
 	threads, seconds := pages(p.Mem, len(o.CPUs), o.Seconds)
 	start, ready, done := make(chan struct{}), make(chan threadAnswer, len(o.CPUs)), make(chan threadAnswer, len(o.CPUs))
@@ -100,9 +103,16 @@ func probe(p *bench.ProbeSide) error {
 		}()
 	}
 	for range o.CPUs {
-		if t := <-ready; t.err != nil {
+		t := <-ready
+		if t.err != nil {
 			return t.err
 		}
+		if t.RTError != "" {
+			lost = append(lost, errors.New(t.RTError))
+		}
+	}
+	if o.Require && len(lost) > 0 {
+		return fmt.Errorf("--rt require: not had, and so nothing was measured: %w", errors.Join(lost...))
 	}
 	if err := p.Ready(); err != nil {
 		return err
@@ -130,9 +140,6 @@ func of(list []int64, i int) int64 {
 func (a *answer) prepare(o *order, mem []byte) error {
 	if err := rt.LockMemory(); err != nil {
 		a.LockError = err.Error()
-		if o.Require {
-			return fmt.Errorf("locked memory is required: %w", err)
-		}
 		if err := rt.LockPages(mem); err == nil {
 			a.LockError += "; the pages that the loop writes are locked"
 		}
@@ -167,8 +174,8 @@ func (p *page) begin(o *order, i int) {
 	atomic.StoreInt64(&p.until, until)
 }
 
-// place gives the calling thread its CPU and policy. A refused policy is an error only when
-// it is required; else the thread measures as it is, and says so.
+// place gives the calling thread its CPU and policy. With a refused policy it measures as it
+// is, and says so.
 func place(cpu int, o *order) threadAnswer {
 	t := threadAnswer{CPU: cpu, TID: rt.Gettid(), Slack: -1}
 	attr := rt.Attr{CPUs: []int{cpu}}
@@ -176,7 +183,7 @@ func place(cpu int, o *order) threadAnswer {
 		attr.Policy, attr.Priority, attr.ResetOnFork = rt.FIFO, o.Priority, true
 	}
 	err := rt.SetThread(0, attr)
-	if err != nil && o.Priority > 0 && !o.Require {
+	if err != nil && o.Priority > 0 {
 		t.RTError = err.Error()
 		err = rt.SetThread(0, rt.Attr{CPUs: []int{cpu}})
 	}

@@ -77,6 +77,9 @@ func (r *runner) real(ctx context.Context, job bench.Job) (bench.SuiteResult, er
 	run, p, err := r.runProgram(ctx, job, r.length(), tick.C, func() {
 		job.Progress(bench.Progress{Phase: bench.PhaseMeasure, Share: min(float64(time.Since(begin))/float64(r.length()), 1)})
 	})
+	if err != nil && ctx.Err() != nil {
+		return bench.SuiteResult{Started: begin.UTC(), Ended: time.Now().UTC(), Warnings: []string{"ended before rt-tests had anything to say: " + err.Error()}}, nil
+	}
 	if err != nil {
 		return bench.SuiteResult{}, err
 	}

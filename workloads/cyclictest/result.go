@@ -46,12 +46,15 @@ func (m *measurement) result() (bench.SuiteResult, error) {
 // process is the probe as it was.
 func (m *measurement) process() bench.ProcessInfo {
 	p := m.info
-	p.Locked, p.LockError, p.CState = m.answer.LockError == "", m.answer.LockError, "held at 0 µs"
+	p.Locked, p.LockError, p.CState = m.answer.LockError == "", "", "held at 0 µs"
+	if !p.Locked {
+		p.LockError = "not locked: " + m.answer.LockError
+	}
 	if m.answer.CState != "" {
 		p.CState = "not held: " + m.answer.CState
 	}
 	if m.ended.IsZero() || m.fault != nil { // the answer is what says it
-		p.Locked, p.LockError, p.CState = false, "not known: the probe gave no answer", "not known: the probe gave no answer"
+		p.Locked, p.LockError, p.CState = false, "not known: the probe has not answered", "not known: the probe has not answered"
 	}
 	return p
 }

@@ -14,7 +14,8 @@ import (
 
 // Limits of a run.
 const (
-	mostSeconds = 200_000                // seconds that are kept of a run whose end is another's: more than two days
+	mostSeconds = 200_000                // seconds that are kept of a run whose end is not known: more than two days
+	allSeconds  = 4 * mostSeconds        // of all CPUs together: 38 MB
 	pollEvery   = 200 * time.Millisecond // progress, and what ends a run
 	lastWord    = 2 * time.Second        // a stopped probe must answer within, and an interval
 	grace       = time.Minute            // beyond its plan, after which a probe hangs
@@ -74,7 +75,7 @@ func (r *runner) measurement(job bench.Job) (*measurement, error) {
 		}
 	}
 	m.order = order{CPUs: job.Measured, Interval: r.interval, Histogram: max(r.histogram, 1), Root: job.Root, Require: job.RT == bench.RTRequire,
-		Seconds: mostSeconds}
+		Seconds: min(mostSeconds, allSeconds/max(len(job.Measured), 1))}
 	if job.RT != bench.RTOff {
 		m.order.Priority = r.priority
 	}
@@ -92,7 +93,7 @@ func (r *runner) measurement(job bench.Job) (*measurement, error) {
 		m.order.Cycles = left
 	} else {
 		m.order.Left = left
-		m.order.Seconds = min(int(time.Duration(slices.Max(left))*r.interval/time.Second)+2, mostSeconds)
+		m.order.Seconds = min(int(time.Duration(slices.Max(left))*r.interval/time.Second)+2, m.order.Seconds)
 	}
 	return m, nil
 }
@@ -195,7 +196,9 @@ type end struct {
 // over takes what there is after the probe's end.
 func (m *measurement) over(ctx context.Context, e end) error {
 	m.answer, m.fault = e.answer, e.err
-	m.read()
+	if !m.read() {
+		m.warn("a thread died while it wrote: its last wake-up may be counted in part")
+	}
 	for i, p := range m.pages {
 		if p.errno != 0 && m.fault == nil {
 			m.fault = fmt.Errorf("clock_nanosleep on CPU %d failed with errno %d", m.order.CPUs[i], p.errno)
@@ -230,15 +233,15 @@ func (m *measurement) cutShort() {
 	m.probe.Stop()
 }
 
-// read takes what the pages hold behind what was there before.
-func (m *measurement) read() {
+// read takes what the pages hold behind what was there before. ok is false when a page was
+// being written at every look.
+func (m *measurement) read() (ok bool) {
+	whole := true
 	m.now = state{Version: stateVersion, Width: m.width(), Interval: m.interval}
 	for i, p := range m.pages {
 		c := &m.copies[i]
 		second, ok := p.snapshot(c, m.seconds[i])
-		if !ok {
-			m.warn(fmt.Sprintf("CPU %d: its thread was writing at each of %d looks: a wake-up may be counted in part", m.order.CPUs[i], snapshotTries))
-		}
+		whole = whole && ok
 		m.keepSeconds(i, c.second, second)
 		var before int64
 		if i < len(m.before.Threads) {
@@ -254,11 +257,20 @@ func (m *measurement) read() {
 		}
 		m.now.Threads = append(m.now.Threads, t)
 	}
+	return whole
 }
 
-// keepSeconds takes the seconds up to the present one: those before it change no more.
+// keepSeconds takes the seconds up to the present one: those before it change no more. The
+// last room for one gathers what is beyond, and is no second.
 func (m *measurement) keepSeconds(i int, present int64, second record.Moments) {
 	kept := m.kept[i]
+	if int(present) == len(m.seconds[i])-1 {
+		m.warn(fmt.Sprintf("the run was longer than the %d seconds that are kept one by one: its blocks of time end there", present))
+		if len(kept) < int(present) {
+			m.kept[i] = slices.Clone(m.seconds[i][:present])
+		}
+		return
+	}
 	if len(kept) > 0 {
 		kept = kept[:len(kept)-1] // it was the present one
 	}

@@ -42,7 +42,10 @@ func (s *state) resume(data []byte, r *runner, cpus []int) error {
 // checkpoint hands over what was measured so far. What goes wrong is said in the result: a
 // disk that is full ends no measurement.
 func (m *measurement) checkpoint() {
-	m.read()
+	if !m.read() {
+		m.warn("a checkpoint was left out: a thread was writing at every look")
+		return
+	}
 	data, err := json.Marshal(m.now)
 	if err == nil {
 		var so bench.SuiteResult
