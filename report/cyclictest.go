@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,12 +70,16 @@ func wakeUpTable(p *printer, columns []wakeUps, refs []bench.Reference) {
 	if slices.ContainsFunc(columns, func(c wakeUps) bool { return c.series.Object == "rt-tests" }) {
 		vendors = nil // a cross-check compares programs, not machines
 	}
+	between := "\n"
+	if p.form != asText {
+		between = ", " // only a text's heads may have two lines
+	}
 	head := []string{"Row"}
 	for _, c := range columns {
 		head = append(head, c.head)
 	}
 	for _, v := range vendors {
-		head = append(head, "vendor "+strconv.Itoa(vendorNumber(vendors, v.platform))+"\n"+v.head)
+		head = append(head, "vendor "+strconv.Itoa(vendorNumber(vendors, v.platform))+between+v.head)
 	}
 	var notes footnotes
 	var body [][]string
@@ -92,24 +97,34 @@ func wakeUpTable(p *printer, columns []wakeUps, refs []bench.Reference) {
 	notes.printNA(p)
 	vendorNotes(p, vendors, "")
 	if len(vendors) > 0 && len(columns) > 0 {
-		p.item("", fmt.Sprintf("The vendor's columns are of 24 hours, ours of %s: a maximum grows with the length of a run, so ours can only be a lower bound of what a day would show. He prints whole µs, cut off.",
-			measuredSpans(columns)))
+		spans, shortest := measuredSpans(columns)
+		text := fmt.Sprintf("The vendor's columns are of 24 hours, ours of %s. He prints whole µs, cut off.", spans)
+		if shortest < 24*time.Hour-time.Minute {
+			text += " A maximum grows with the length of a run: a shorter one shows only a lower bound of what a day would."
+		}
+		p.item("", text)
 	}
 }
 
-// measuredSpans are how long the columns' results took, pauses left out.
-func measuredSpans(columns []wakeUps) string {
+// measuredSpans are how long the columns' results took, pauses left out, and the shortest.
+func measuredSpans(columns []wakeUps) (text string, shortest time.Duration) {
 	var out []string
+	shortest = math.MaxInt64
 	for _, c := range columns {
 		d := c.result.Ended.Sub(c.result.Started)
 		for _, p := range c.result.Pauses {
 			d -= p.Again.Sub(p.Checkpoint)
 		}
-		if s := judge.Span(d.Round(time.Second)); !slices.Contains(out, s) {
+		shortest = min(shortest, d)
+		step := time.Second
+		if d < 10*step {
+			step = 10 * time.Millisecond
+		}
+		if s := judge.Span(d.Round(step)); !slices.Contains(out, s) {
 			out = append(out, s)
 		}
 	}
-	return strings.Join(out, " and ")
+	return strings.Join(out, " and "), shortest
 }
 
 // latencyCell is a time in µs with a decimal, or a count.

@@ -23,6 +23,7 @@ func percentiles(p *printer, columns []wakeUps) {
 	}
 	var notes footnotes
 	var body [][]string
+	bursts := false
 	row := func(name string, of func(c *wakeUps) judge.Found) {
 		line, known := []string{name}, false
 		for i := range columns {
@@ -31,7 +32,11 @@ func percentiles(p *printer, columns []wakeUps) {
 				line = append(line, "")
 				continue
 			}
-			line, known = append(line, latencyCell(f, &notes)), true
+			cell := latencyCell(f, &notes)
+			if q := judge.FindQuantile(columns[i].series, name); q != nil && f.OK && q.Bursts > 0 && q.Bursts < fewBursts {
+				cell, bursts = "~"+cell, true
+			}
+			line, known = append(line, cell), true
 		}
 		if known {
 			body = append(body, line)
@@ -56,6 +61,9 @@ func percentiles(p *printer, columns []wakeUps) {
 	}
 	p.table(head, nil, body)
 	notes.printNA(p)
+	if bursts {
+		p.line("~: the samples beyond it came in fewer than %d bursts; it would differ in another run", fewBursts)
+	}
 }
 
 // objectFigure is a figure of one object of a suite's result.

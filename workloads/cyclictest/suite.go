@@ -34,7 +34,13 @@ both in turns on one CPU and prints the ratio of their medians and averages: the
 (exit 1) when the ratio's interval lies wholly above 1.10.
 
 Memory is locked and the CPUs kept out of sleep states where the kernel allows it; what was
-not had is in the result.`,
+not had is in the result, or ends the run before it begins with --rt require. It cannot
+tell who delayed a wake-up, and a maximum is no bound: a longer run finds a larger one.
+
+  opcycle suite cyclictest                          one minute on the quietest CPU
+  opcycle suite cyclictest --cpus 2-3 --duration 24h
+  opcycle suite cyclictest --text hist.txt --json result.json   as rt-tests writes them
+  opcycle suite cyclictest --cross-check            our loop against rt-tests', four minutes`,
 		New:    func() bench.Runner { return newRunner() },
 		Probes: map[string]bench.Probe{probeName: probe},
 	}
