@@ -18,6 +18,7 @@ import (
 	"opcycle/host"
 	"opcycle/rt"
 	"opcycle/run"
+	"opcycle/workloads"
 
 	"github.com/spf13/cobra"
 )
@@ -25,6 +26,7 @@ import (
 func runVerb() *cobra.Command {
 	given := map[string]*string{}
 	var dry bool
+	var with []string
 	var formats, budgets *[]string
 	cmd := &cobra.Command{
 		Use:   "run [PROFILE | FILE.yaml]",
@@ -56,11 +58,12 @@ it may say.`,
 			if err != nil {
 				return err
 			}
-			return runRun(cmd.Context(), profile, changed(cmd, given), *budgets, dry, out, cmd.ErrOrStderr())
+			return runRun(cmd.Context(), profile, changed(cmd, given), *budgets, with, dry, out, cmd.ErrOrStderr())
 		},
 	}
 	overrides(cmd, given)
 	formats, budgets = formatFlag(cmd), budgetFlag(cmd)
+	cmd.Flags().StringSliceVar(&with, "with", nil, "a suite that runs beside and is noise to the run; repeatable (opcycle suite lists them)")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "print the effective plan as YAML and stop")
 	return cmd
 }
@@ -102,8 +105,16 @@ func changed(cmd *cobra.Command, given map[string]*string) map[string]string {
 	return out
 }
 
-func runRun(ctx context.Context, profile string, given map[string]string, budgets []string, dry bool, out outputs, stderr io.Writer) error {
-	cfg, plan, h, err := planWith(profile, given, sayBudgets(budgets))
+func runRun(ctx context.Context, profile string, given map[string]string, budgets, with []string, dry bool, out outputs, stderr io.Writer) error {
+	for _, name := range with {
+		if _, err := workloads.Find(name); err != nil {
+			return fmt.Errorf("--with: %w", err)
+		}
+	}
+	cfg, plan, h, err := planWith(profile, given, func(c *bench.Config, o *bench.Origins) {
+		sayBudgets(budgets)(c, o)
+		c.Beside.With = append(c.Beside.With, with...)
+	})
 	if err != nil {
 		return err
 	}

@@ -3,9 +3,11 @@ package run
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"opcycle/bench"
+	"opcycle/rt"
 )
 
 // beside is a suite that runs while another one measures. It is prepared at start, its timed
@@ -19,7 +21,10 @@ type beside struct {
 	done   chan struct{}
 	result bench.SuiteResult // after done
 	err    error
-	begun  bool
+
+	mu           sync.Mutex
+	begun, ended bool // the channels are closed; under mu
+	timers       []*time.Timer
 }
 
 // collectLimit is how long a suite beside may take for its result.
@@ -40,19 +45,46 @@ func startBeside(ctx context.Context, s Suite, role bench.Role) *beside {
 	return b
 }
 
-// start begins the timed part.
-func (b *beside) start() {
-	b.begun = true
-	close(b.begin)
+// frame begins and ends the timed part at two instants, CLOCK_MONOTONIC ns.
+func (b *beside) frame(begin, end int64) {
+	now := rt.Now()
+	b.timers = append(b.timers, time.AfterFunc(time.Duration(begin-now), b.start), time.AfterFunc(time.Duration(end-now), b.stop))
 }
 
-// stop ends it; collect waits.
-func (b *beside) stop() { close(b.end) }
+// start begins the timed part.
+func (b *beside) start() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.begun && !b.ended {
+		b.begun = true
+		close(b.begin)
+	}
+}
+
+// stop ends it, at the latest now; collect waits.
+func (b *beside) stop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.ended {
+		b.ended = true
+		close(b.end)
+	}
+}
+
+func (b *beside) wasBegun() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.begun
+}
 
 // collect is what the suite measured. A suite that failed is a result that is invalid.
 func (b *beside) collect() bench.SuiteResult {
 	defer b.cancel()
-	if !b.begun {
+	b.stop()
+	for _, t := range b.timers {
+		t.Stop()
+	}
+	if !b.wasBegun() {
 		b.cancel() // it waits for its begin
 	}
 	select {

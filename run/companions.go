@@ -41,22 +41,21 @@ func setOption(options []bench.Option, set bench.Setting) error {
 	return nil
 }
 
-// beginBesides and endBesides frame what runs beside by the measuring phase.
-func (s *session) beginBesides() {
+// beginBesides frames what runs beside by the measuring phase, which is announced and
+// begins later; endBesides ends it now, when the phase was cut short.
+func (s *session) beginBesides(begin, end int64) {
 	if err := s.trace.begin(); err != nil {
 		s.warn("tracing: " + err.Error())
 	}
 	for _, b := range s.besides {
-		b.start()
+		b.frame(begin, end)
 	}
 }
 
 func (s *session) endBesides() {
 	s.trace.end()
 	for _, b := range s.besides {
-		if b.begun {
-			b.stop()
-		}
+		b.stop()
 	}
 }
 

@@ -25,8 +25,8 @@ func (s *session) measure() error {
 	s.before = s.snapshots()
 	s.countersFrom, _ = host.Counters(s.Root) // a nil field says what is missing
 	s.begin()
-	s.beginBesides()
 	end := s.local.Due(s.phase.First + s.phase.N)
+	s.beginBesides(s.local.Due(s.phase.First), end)
 	err := s.until(bench.PhaseMeasure, s.local.Due(s.phase.First), end)
 	s.endBesides()
 	if err != nil {
