@@ -141,7 +141,7 @@ func (b *bed) faults(at uintptr) (sample, error) {
 }
 
 // faultBytes is the file of the page faults, all of which the page cache has.
-const faultBytes = 8 * mib
+const faultBytes = 64 * mib
 
 // pageFault times reading a byte of every page of a fresh mapping in random order, minus
 // mapping alone, for a page. The kernel maps several pages a fault: the second row is for

@@ -87,7 +87,7 @@ func TestCrossCheck(t *testing.T) {
 		"lat_tcp":     `test "$1" = -s && exit 0; echo "tcp $*" >>` + log + `; exit 1`,
 	})
 	got := map[string]bench.Reading{}
-	for _, g := range crossChecked(t, dir, "null_call,stat,udp,tcp,pipe") {
+	for _, g := range crossChecked(t, dir, "null_call,stat,udp,local_latency/tcp,local_latency/pipe") {
 		got[g.Name] = g
 	}
 	if len(got) != 5 {
