@@ -46,15 +46,19 @@ func sel4bench(p *printer, results []*bench.SuiteResult, refs []bench.Reference)
 	}
 }
 
+// sel4Mode is the only one that is measured: both machines are of 64 bits.
+const sel4Mode = 64
+
 func sel4Line(r *bench.SuiteResult, notes *footnotes) []string {
-	isa, clock := "x86_64", "n/a"
+	clock := "n/a"
 	if hz := suiteFigure(r, "clock", "rate"); hz.OK {
 		clock = fmt.Sprintf("%.1f GHz", hz.Value/1e9)
 	}
-	if figureText(r, "clock", "unit") != "TSC cycles" {
-		isa = "Armv8a"
+	board := figureText(r, "cpu", "text")
+	if r.Label != "" {
+		board += ", " + r.Label
 	}
-	line := []string{isa, "64", "this machine", clock}
+	line := []string{figureText(r, "isa", "text"), strconv.Itoa(sel4Mode), board, clock}
 	for _, f := range sel4Figures() {
 		line = append(line, sel4Cell(r, f[1], notes))
 	}
@@ -62,7 +66,7 @@ func sel4Line(r *bench.SuiteResult, notes *footnotes) []string {
 }
 
 func sel4Cell(r *bench.SuiteResult, name string, notes *footnotes) string {
-	i := slices.IndexFunc(r.Readings, func(g bench.Reading) bool { return g.Headline && g.Name == name })
+	i := slices.IndexFunc(r.Readings, func(g bench.Reading) bool { return g.Headline && g.Table == "sel4bench" && g.Name == name })
 	if i < 0 {
 		return "n/a " + notes.mark("n/a: not measured: the run ended before it")
 	}
@@ -70,23 +74,35 @@ func sel4Cell(r *bench.SuiteResult, name string, notes *footnotes) string {
 	if g.Value == nil || g.StdDev == nil {
 		return "n/a " + notes.mark(name+": n/a: "+g.NA)
 	}
-	note := fmt.Sprintf("%s over %s, %s, %s; %s; median %.0f, min %.0f %s", name, orNA(g.Mechanism), g.Placement, g.Policy, g.Deviation, *g.Median, *g.Min, g.Unit)
+	note := fmt.Sprintf("%s by %s, %s, %s; %s; median %.0f, min %.0f %s", name, orNA(g.Mechanism), g.Placement, g.Policy, g.Deviation, *g.Median, *g.Min, g.Unit)
 	if g.Unstable != "" {
 		note += "; UNSTABLE: " + g.Unstable
 	}
-	return fmt.Sprintf("%.0f (%.0f) %s", math.Round(*g.Value), math.Round(*g.StdDev), notes.mark(note))
+	unit := ""
+	if g.Unit == "ns" {
+		unit = " ns"
+	}
+	return fmt.Sprintf("%.0f (%.0f)%s %s", math.Round(*g.Value), math.Round(*g.StdDev), unit, notes.mark(note))
 }
 
 func sel4Clock(r *bench.SuiteResult) string {
 	unit := figureText(r, "clock", "unit")
 	ratio := suiteFigure(r, "clock", "core_ratio")
-	s := fmt.Sprintf("%s, reference cycles, not core cycles; ", unit)
+	s := fmt.Sprintf("in %s, reference cycles, not core cycles; ", unit)
 	if ratio.OK {
 		s += fmt.Sprintf("measured: %.3f core cycles in one of them", ratio.Value)
 	} else {
 		s += "their ratio to core cycles is n/a: " + ratio.NA
 	}
-	return s + fmt.Sprintf("; overhead subtracted: %s (least of 110 reads, largest %s)", cyclesOf(suiteFigure(r, "overhead", "min")), cyclesOf(suiteFigure(r, "overhead", "max")))
+	low, high := suiteFigure(r, "overhead", "min"), suiteFigure(r, "overhead", "max")
+	stable := "not stable by sel4bench's rule, all equal"
+	switch {
+	case !low.OK || !high.OK:
+		stable = "n/a"
+	case low.Value == high.Value:
+		stable = "stable, all equal"
+	}
+	return s + fmt.Sprintf("; overhead subtracted: %s (least of 110 reads back to back; the largest %s: %s)", cyclesOf(low), cyclesOf(high), stable)
 }
 
 func cyclesOf(f judge.Found) string {
@@ -153,15 +169,36 @@ func sel4Details(p *printer, r *bench.SuiteResult) {
 	}
 	for i := range r.Readings {
 		g := &r.Readings[i]
-		why := g.Deviation
+		why := notes.mark(g.Deviation)
 		if g.NA != "" {
-			why = "n/a " + notes.mark(g.NA)
-		} else if g.Unstable != "" {
-			why += "; unstable " + notes.mark(g.Unstable)
+			why += " n/a " + notes.mark("n/a: "+g.NA)
 		}
-		body = append(body, []string{g.Name, g.Mechanism, cell(g.Min), cell(g.Median), cell(g.Mean), cell(g.StdDev), cell(g.P99), judge.Group(g.N), g.Unit, g.Policy, why})
+		if g.Unstable != "" {
+			why += " unstable " + notes.mark("unstable: "+g.Unstable)
+		}
+		name := "  " + g.Name
+		if g.Headline {
+			name = "* " + g.Name
+		}
+		body = append(body, []string{name, g.Mechanism, cell(g.Min), cell(g.Median), cell(g.Mean), cell(g.StdDev), cell(g.P99), judge.Group(g.N), g.Unit, g.Policy, why})
 	}
-	p.table([]string{"figure", "mechanism", "min", "median", "mean", "std dev", "p99", "n", "unit", "policy", "label"},
+	p.table([]string{"figure (* above)", "mechanism", "min", "median", "mean", "std dev", "p99", "n", "unit", "policy", "label"},
 		map[int]tw.Align{1: tw.AlignLeft, 8: tw.AlignLeft, 9: tw.AlignLeft, 10: tw.AlignLeft}, body)
 	notes.print(p)
+	for i := range r.Figures {
+		g := &r.Figures[i]
+		if g.Series == "samples" && g.Value != nil {
+			p.item("switches, "+g.Object+": ", fmt.Sprintf("%s samples; this end %s, the peer %s over its life", cyclesOf(judge.Found{Value: *g.Value, OK: true}),
+				cyclesOf(sel4Switches(r, g.Object, "own")), cyclesOf(sel4Switches(r, g.Object, "peer"))))
+		}
+	}
+}
+
+func sel4Switches(r *bench.SuiteResult, object, end string) judge.Found {
+	for i := range r.Figures {
+		if g := &r.Figures[i]; g.Object == object && g.Series == "switches" && g.Statistic == end && g.Value != nil {
+			return judge.Found{Value: *g.Value, OK: true}
+		}
+	}
+	return judge.Found{}
 }

@@ -16,12 +16,31 @@
 //     wake-up, switch, return. The spinner is a thread of the same address space, as the
 //     page has it, or another process.
 //
-// Each is measured over futex, eventfd and pipe; the headline is the mechanism with the
-// least median. The first 10 samples are left out; the least of 110 back-to-back reads of the
-// counter is the overhead, subtracted from each sample, as in sel4bench. A sample whose end
-// is not after its start means that nobody was preempted: the row is then n/a.
+// IPC and notify are measured over futex, eventfd and pipe; the headline is the mechanism
+// with the least median, and of IRQ invoke the spinner of the same address space. The first
+// 10 samples are left out; the least of 110 back-to-back reads of the counter is the
+// overhead, subtracted from each sample, as in sel4bench. A sample whose end is not after
+// its start means that nobody was preempted: the row is then n/a, and the run has failed if
+// both ends had SCHED_FIFO. Without SCHED_FIFO there is no notify, and an IPC is the ordinary
+// scheduler's, which wakes and switches by other rules: its rows say "not real-time".
+//
+// The spinner is an ordinary thread (nice -20), since the kernel limits the time of
+// real-time ones: another thread may run in its place when the timer is due. A sample whose
+// stamp is more than 10 µs older than that instant is left out and counted in its row, and
+// another is taken in its place, for at most four times the instants.
+//
+// A row is unstable, and says so, when its 99th percentile is beyond three times its median
+// or its standard deviation beyond half of its mean; minimum and median are then what can be
+// compared. The rows of the form have the original's number of samples: 16 of an IPC, each
+// the last of 16 rounds, and 100 notifications. Its IPC samples are of a new pair of processes
+// each; ours are of one pair.
 //
 // The unit is that of the counter: TSC cycles are reference cycles, as in the x86 rows of
 // the page; the ratio to core cycles is measured where the processor has a counter for it.
 // On arm64 the counter is too coarse and the figures are ns.
+//
+// What the figures mean: Linux's IPC and notification cost about 7 to 10 times seL4's cycles.
+// They contain the scheduler, two system calls where seL4 has one, and the kernel's
+// mitigations; seL4's kernel path was made for this one thing. The suite can't tell these
+// shares apart; its floor, a system call that does nothing, only shows the scale.
 package sel4bench

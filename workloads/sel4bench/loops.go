@@ -93,26 +93,42 @@ func spinner(b *board) {
 	}
 }
 
-// ticker sleeps to n instants and takes the spinner's last stamp. hot.
+// ticker sleeps to instants until it has n samples of an interrupted spinner, for at most
+// instants of them; stale are those that it left out. Each instant is still to come when its
+// sleep begins, so that a timer interrupt ends it. hot.
 //
 //go:nosplit
-func ticker(b *board, stop *uint32, n int, period int64) (done int, errno syscall.Errno) {
-	next := rt.Now() + period
-	for i := range n {
-		if atomic.LoadUint32(stop) != 0 {
-			return i, 0
+func ticker(b *board, stop *uint32, n, instants int, period int64, hz float64) (done, stale int, errno syscall.Errno) {
+	next := rt.Now()
+	for done < n && done+stale < instants && atomic.LoadUint32(stop) == 0 {
+		if next += period; next < rt.Now()+period/2 {
+			next = rt.Now() + period
 		}
-		if errno := rt.RawNanosleepUntil(next); errno != 0 && errno != syscall.EINTR {
-			return i, errno
-		}
-		b.end[i] = rt.Cycles()
-		b.start[i] = atomic.LoadInt64(&b.stamp)
-		next += period
-		if now := rt.Now(); next < now {
-			next = now + period
+		errno := rt.RawNanosleepUntil(next)
+		at := rt.Cycles()
+		stamp := atomic.LoadInt64(&b.stamp)
+		late := rt.Now() - next
+		switch {
+		case errno == syscall.EINTR: // no timer woke it: no sample
+		case errno != 0:
+			return done, stale, errno
+		case isStale(stamp, at, late, hz):
+			stale++
+		default:
+			b.start[done], b.end[done] = stamp, at
+			done++
 		}
 	}
-	return n, 0
+	return done, stale, 0
+}
+
+// isStale reports whether the spinner's last stamp is from more than staleBy before the
+// timer was due: another thread had its CPU. at is late ns after that instant. hot.
+//
+//go:nosplit
+func isStale(stamp, at, late int64, hz float64) bool {
+	due := float64(at) - float64(late)/1e9*hz
+	return float64(stamp) < due-float64(staleBy)/1e9*hz
 }
 
 // nulls are n system calls that do nothing. hot.

@@ -3,8 +3,6 @@ package sel4bench
 import (
 	"errors"
 	"fmt"
-	"runtime"
-	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
@@ -17,17 +15,18 @@ import (
 const (
 	kindIPC       = "ipc"
 	kindNotify    = "notify"
-	kindIRQThread = "irq, same address space"
-	kindIRQOther  = "irq, other address space"
+	kindIRQThread = "same address space"
+	kindIRQOther  = "other address space"
 	kindFloor     = "floor"
 )
 
 // order is what the conductor asks of a probe.
 type order struct {
-	Kind    string `json:"kind"`
-	Via     string `json:"via"`
-	CPU     int    `json:"cpu"`
-	RT      bool   `json:"rt"`
+	Kind string `json:"kind"`
+	Via  string `json:"via"`
+	CPU  int    `json:"cpu"`
+	RT   bool   `json:"rt"`
+	// Require ends the probe before it measures when SCHED_FIFO is refused.
 	Require bool   `json:"require"`
 	N       int    `json:"n"`
 	Root    string `json:"root"`
@@ -35,21 +34,28 @@ type order struct {
 
 // answer is one kind's samples in cycles, overhead subtracted.
 type answer struct {
-	Call      []int64 `json:"call"` // or the only series of the kind
-	Reply     []int64 `json:"reply,omitempty"`
-	Overhead  int64   `json:"overhead"`     // least of 110 reads
-	Worst     int64   `json:"overhead_max"` // largest
-	Null      []int64 `json:"null,omitempty"`
-	Done      int     `json:"done"`
-	Switches  int64   `json:"switches"` // of this end
-	Hz        float64 `json:"hz"`
-	Unit      string  `json:"unit"`
-	Ratio     float64 `json:"ratio"` // core cycles in one cycle of the counter; 0 unknown
-	RatioWhy  string  `json:"ratio_why,omitempty"`
-	Policy    string  `json:"policy"`
-	RTError   string  `json:"rt_error,omitempty"`
-	LockError string  `json:"lock_error,omitempty"`
+	Call      []int64  `json:"call"` // or the only series of the kind
+	Reply     []int64  `json:"reply,omitempty"`
+	Null      []int64  `json:"null,omitempty"`
+	Overhead  int64    `json:"overhead"`     // least of 110 reads
+	Worst     int64    `json:"overhead_max"` // largest
+	Done      int      `json:"done"`         // samples taken
+	Stale     int      `json:"stale"`        // left out beside them: the spinner was not running when the timer was due
+	Stopped   bool     `json:"stopped"`      // by the stop word
+	Switches  int64    `json:"switches"`     // of this end, over the samples
+	Peer      int64    `json:"peer"`         // of the other end, over its life
+	Hz        float64  `json:"hz"`
+	Unit      string   `json:"unit"`
+	Ratio     *float64 `json:"ratio"` // core cycles in one cycle of the counter
+	RatioWhy  string   `json:"ratio_why,omitempty"`
+	Policy    string   `json:"policy"`
+	RTError   string   `json:"rt_error,omitempty"`
+	NiceError string   `json:"nice_error,omitempty"`
+	LockError string   `json:"lock_error,omitempty"`
 }
+
+// fifo reports whether both ends had the policy that they should have.
+func (a *answer) fifo(o order) bool { return o.RT && a.RTError == "" }
 
 // The priorities: of the page, mapped to Linux's lowest and highest, and of the IPC's ends.
 const (
@@ -58,6 +64,9 @@ const (
 	tick                   = 10 * time.Millisecond
 	overheadReads          = 110
 )
+
+// errRefused ends a probe whose order requires SCHED_FIFO. The answer says why.
+var errRefused = errors.New("SCHED_FIFO was refused")
 
 func probe(p *bench.ProbeSide) error {
 	var o order
@@ -81,8 +90,10 @@ func probe(p *bench.ProbeSide) error {
 	if err := rt.SetAffinity(0, []int{o.CPU}); err != nil {
 		return err
 	}
-	if a.Ratio, err = rt.CoreRatio(20 * time.Millisecond); err != nil {
+	if ratio, err := rt.CoreRatio(20 * time.Millisecond); err != nil {
 		a.RatioWhy = err.Error()
+	} else {
+		a.Ratio = &ratio
 	}
 	reads(b, overheadReads)
 	a.Overhead, a.Worst = spread(b, overheadReads)
@@ -94,7 +105,7 @@ func probe(p *bench.ProbeSide) error {
 	default:
 		err = pair(p, b, &o, &a)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, errRefused) {
 		return err
 	}
 	return p.Answer(a)
@@ -116,74 +127,62 @@ func place(tid, priority int, o *order, a *answer) error {
 		attr.Policy, attr.Priority, attr.ResetOnFork = rt.FIFO, priority, true
 	}
 	err := rt.SetThread(tid, attr)
-	if err != nil && o.RT && !o.Require {
+	if err != nil && o.RT {
 		a.RTError = err.Error()
+		if o.Require {
+			return errRefused
+		}
 		err = rt.SetThread(tid, rt.Attr{CPUs: []int{o.CPU}})
 	}
 	if err != nil {
 		return err
 	}
 	now, err := rt.ReadThread(tid)
-	if a.Policy == "" {
-		a.Policy = fmt.Sprintf("%s %d", now.Policy, now.Priority)
-	} else {
-		a.Policy += fmt.Sprintf(" and %s %d", now.Policy, now.Priority)
+	if err != nil {
+		return err
 	}
-	return err
+	word := now.Policy.String()
+	if now.Priority > 0 {
+		word = fmt.Sprintf("%s %d", now.Policy, now.Priority)
+	}
+	switch a.Policy {
+	case "":
+		a.Policy = word
+	case word:
+		a.Policy = "both " + word
+	default:
+		a.Policy += " and " + word
+	}
+	return nil
 }
 
 // ordinary gives the main thread back: what follows allocates.
 func ordinary() error { return rt.SetThread(0, rt.Attr{}) }
 
-// peer clones this process into one that runs body and nothing else. NB: body must be
-// nosplit to its leaves and never return to Go's runtime: the function does not return in
-// the child.
-func peer(b *board, request, reply *link, kind string, n int) (int, error) {
-	mask := rt.BlockSignals()
-	pid, errno := rt.RawClone()
-	if pid == 0 && errno == 0 {
-		_ = rt.RawDieWithParent()
-		switch kind {
-		case kindIPC:
-			server(b, request, reply, n)
-		case kindNotify:
-			waiter(b, request, n)
-		default:
-			spinner(b)
-		}
-		rt.RawExit(0)
-	}
-	rt.SetBlockedSignals(mask)
-	if errno != 0 {
-		return 0, fmt.Errorf("clone the peer: %w", errno)
-	}
-	return pid, nil
-}
-
-// bury ends a peer and waits for it.
-func bury(pid int) {
-	rt.RawKill(pid, rt.SignalKill)
-	var status int32
-	_, _ = rt.RawWait(pid, &status, 0)
-}
-
 // pair measures IPC or notifications between two processes.
-func pair(p *bench.ProbeSide, b *board, o *order, a *answer) error {
+func pair(p *bench.ProbeSide, b *board, o *order, a *answer) (err error) {
 	request, reply, err := links(o.Via, b)
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.Via, err)
 	}
-	pid, err := peer(b, request, reply, o.Kind, o.N)
+	other, err := spawn(b, request, reply, o.Kind, o.N)
 	if err != nil {
 		return err
 	}
-	defer bury(pid)
+	defer func() {
+		var ended error
+		a.Peer, ended = other.end()
+		err = errors.Join(err, ended)
+	}()
+	if err := rt.UnshareFiles(); err != nil { // the peer's descriptors are its own too (R7)
+		return err
+	}
 	theirs, ours := equal, equal
 	if o.Kind == kindNotify {
 		theirs, ours = highest, lowest
 	}
-	if err := place(pid, theirs, o, a); err != nil {
-		return err
+	if err := place(other.pid, theirs, o, a); err != nil {
+		return errors.Join(err, p.Ready())
 	}
 	if err := p.Ready(); err != nil {
 		return err
@@ -193,16 +192,15 @@ func pair(p *bench.ProbeSide, b *board, o *order, a *answer) error {
 		return err
 	}
 	before := rt.ThreadUsage()
-	var errno error
+	var errno syscall.Errno
 	if o.Kind == kindIPC {
-		n, e := client(b, request, reply, p.Stop, o.N)
-		a.Done, errno = n, fail(e)
+		a.Done, errno = client(b, request, reply, p.Stop, o.N)
 	} else {
-		n, e := sender(b, request, p.Stop, o.N)
-		a.Done, errno = n, fail(e)
+		a.Done, errno = sender(b, request, p.Stop, o.N)
 	}
 	after := rt.ThreadUsage()
-	if err := errors.Join(ordinary(), errno); err != nil {
+	a.Stopped = *p.Stop != 0
+	if err := errors.Join(ordinary(), fail(errno)); err != nil {
 		return err
 	}
 	a.Switches = after.Voluntary + after.Involuntary - before.Voluntary - before.Involuntary
@@ -222,44 +220,6 @@ func fail(e syscall.Errno) error {
 		return nil
 	}
 	return fmt.Errorf("a system call of the measuring loop: %w", e)
-}
-
-// irq measures from the spinner's last stamp to the sleeper's.
-func irq(p *bench.ProbeSide, b *board, o *order, a *answer) error {
-	if o.Kind == kindIRQOther {
-		pid, err := peer(b, nil, nil, o.Kind, 0)
-		if err != nil {
-			return err
-		}
-		defer bury(pid)
-	} else {
-		ready, ended := make(chan error, 1), make(chan struct{})
-		go func() {
-			defer close(ended)
-			runtime.LockOSThread() // for good
-			ready <- rt.SetThread(0, rt.Attr{CPUs: []int{o.CPU}})
-			spinner(b)
-		}()
-		if err := <-ready; err != nil {
-			return err
-		}
-		defer func() { atomic.StoreUint32(&b.quit, 1); <-ended }()
-	}
-	if err := p.Ready(); err != nil {
-		return err
-	}
-	if err := place(0, highest, o, a); err != nil {
-		return err
-	}
-	n, e := ticker(b, p.Stop, o.N, int64(tick))
-	a.Done = n
-	if err := errors.Join(ordinary(), fail(e)); err != nil {
-		return err
-	}
-	for i := range n {
-		a.Call = append(a.Call, b.end[i]-b.start[i]-a.Overhead)
-	}
-	return nil
 }
 
 // floor measures what every figure contains: a system call and a read of the counter.

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
+	"sync/atomic"
 	"time"
-
-	"gonum.org/v1/gonum/stat"
 
 	"opcycle/bench"
 )
@@ -18,11 +18,8 @@ const Name = "sel4bench"
 
 const probeName = "pair"
 
-// ignored are the first samples of each series, as sel4bench ignores them.
-const ignored = 10
-
-// watchdog ends a probe that hangs.
-const watchdog = 60 * time.Second
+// margin is what a probe may need beside its samples before it counts as hung.
+const margin = 15 * time.Second
 
 // Suite is the suite's line in workloads.All.
 func Suite() bench.Suite {
@@ -49,8 +46,8 @@ type runner struct {
 // Options are the suite's settings.
 func (r *runner) Options() []bench.Option {
 	return []bench.Option{
-		bench.IntOption("samples", &r.samples, 100, mostSamples, "samples of each IPC and notify row"),
-		bench.IntOption("irq-samples", &r.irqSamples, 20, 6000, "samples of each IRQ row, 10 ms each"),
+		bench.IntOption("samples", &r.samples, 300, mostSamples, "samples of each IPC and notify row"),
+		bench.IntOption("irq-samples", &r.irqSamples, 20, 1500, "samples of each IRQ row, 10 ms each; on a busy CPU up to four times that"),
 		bench.SwitchOption("quick", &r.quick, "500 samples, 30 of the IRQ rows: for form, not for figures"),
 	}
 }
@@ -59,6 +56,26 @@ func (r *runner) Options() []bench.Option {
 type work struct {
 	kind, via string
 	n         int
+}
+
+func (w work) String() string {
+	switch {
+	case w.via != "":
+		return w.kind + " over " + w.via
+	case w.kind == kindFloor:
+		return w.kind
+	}
+	return "irq, " + w.kind
+}
+
+func (w work) irq() bool { return w.kind == kindIRQThread || w.kind == kindIRQOther }
+
+// limit is the watchdog: no loop but the ticker's takes seconds.
+func (w work) limit() time.Duration {
+	if w.irq() {
+		return margin + 2*mostInstants*time.Duration(w.n)*tick
+	}
+	return margin
 }
 
 func (r *runner) works() []work {
@@ -83,66 +100,84 @@ func (r *runner) Run(ctx context.Context, job bench.Job) (bench.SuiteResult, err
 	if slices.Equal(job.Measured, job.Housekeeping) && job.RT != bench.RTOff {
 		return bench.SuiteResult{}, errors.New("sel4bench at SCHED_FIFO needs a CPU beside the measured one; use --rt off on a machine with one")
 	}
+	out := bench.SuiteResult{Started: time.Now()}
 	if job.Begin != nil {
 		select {
 		case <-job.Begin:
 		case <-ctx.Done():
-			return bench.SuiteResult{}, ctx.Err()
+			out.Ended = time.Now()
+			return out, nil
 		}
+		out.Started = time.Now()
 	}
-	out := bench.SuiteResult{Started: time.Now(), Complete: true}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	var atEnd atomic.Bool
 	if job.End != nil {
 		go func() {
 			select {
 			case <-job.End:
+				atEnd.Store(true)
 				cancel()
 			case <-ctx.Done():
 			}
 		}()
 	}
-	for round := 0; ; round++ {
-		readings, ended, err := r.round(ctx, job, &out)
-		if err != nil {
-			return out, err
-		}
-		if !ended {
-			out.Complete = job.End != nil && round > 0
-		}
-		if ended || round == 0 {
-			out.Readings = readings // beside another suite: of the last whole round
-		}
-		if !ended || job.End == nil {
-			break
+	last, err := r.round(ctx, job)
+	whole := err == nil && last.complete
+	for job.End != nil && err == nil && ctx.Err() == nil {
+		var next round
+		if next, err = r.round(ctx, job); next.complete {
+			last = next // beside another suite: of the last whole round
 		}
 	}
+	if err != nil {
+		return bench.SuiteResult{}, err
+	}
 	out.Ended = time.Now()
+	out.Complete = whole && (job.End == nil || atEnd.Load())
+	out.Readings, out.Figures = headlines(last.readings), append(host(job), last.figures...)
+	out.Absent, out.Warnings, out.Failed = last.absent, last.warnings, last.failed
 	return out, nil
 }
 
-// round measures all rows once. ended is false when ctx ended before.
-func (r *runner) round(ctx context.Context, job bench.Job, out *bench.SuiteResult) (readings []bench.Reading, ended bool, err error) {
+// round is what one pass over all rows gave.
+type round struct {
+	readings []bench.Reading
+	figures  []bench.Figure
+	absent   []bench.Absent
+	warnings []string
+	failed   []string
+	complete bool // false: ctx ended before
+}
+
+// round measures all rows once.
+func (r *runner) round(ctx context.Context, job bench.Job) (out round, err error) {
 	all := r.works()
-	out.Figures = nil
 	for i, w := range all {
-		job.Progress(bench.Progress{Phase: Name, Share: float64(i) / float64(len(all)), Text: fmt.Sprintf("%s %s, %d of %d", w.kind, w.via, i+1, len(all))})
+		job.Progress(bench.Progress{Phase: Name, Share: float64(i) / float64(len(all)), Text: fmt.Sprintf("%s, %d of %d", w, i+1, len(all))})
 		a, err := r.measure(ctx, job, w)
 		if ctx.Err() != nil {
-			return headlines(readings), false, nil
+			return out, nil
 		}
-		readings = append(readings, rows(job, w, a, err)...)
+		if err == nil && a.RTError != "" && job.RT == bench.RTRequire {
+			return out, fmt.Errorf("--rt require: %s", a.RTError)
+		}
+		readings, failed := rows(job, w, a, err)
+		out.readings = append(out.readings, readings...)
+		out.failed = append(out.failed, failed...)
 		if err == nil {
-			note(out, job, w, a)
+			out.note(job, w, a)
 		}
 	}
-	return headlines(readings), true, nil
+	out.complete = true
+	return out, nil
 }
 
 func (r *runner) measure(ctx context.Context, job bench.Job, w work) (answer, error) {
 	var a answer
 	o := order{Kind: w.kind, Via: w.via, CPU: job.Measured[0], RT: job.RT != bench.RTOff, Require: job.RT == bench.RTRequire, N: w.n, Root: job.Root}
-	p, err := job.Start(ctx, bench.ProbeOrder{Probe: probeName, Input: o, Shared: boardBytes, MaxProcs: 3, Limit: watchdog})
+	p, err := job.Start(ctx, bench.ProbeOrder{Probe: probeName, Input: o, Shared: boardBytes, MaxProcs: 3, Limit: w.limit()})
 	if err != nil {
 		return a, err
 	}
@@ -153,125 +188,55 @@ func (r *runner) measure(ctx context.Context, job bench.Job, w work) (answer, er
 	return a, p.Wait(&a)
 }
 
+// host is what the table says of the machine.
+func host(job bench.Job) []bench.Figure {
+	isa := map[string]string{"amd64": "x86_64", "arm64": "Armv8a"}[runtime.GOARCH]
+	if isa == "" {
+		isa = runtime.GOARCH
+	}
+	return []bench.Figure{
+		{Suite: Name, Object: "host", Series: "isa", Statistic: "text", Unit: "text", Text: isa},
+		{Suite: Name, Object: "host", Series: "cpu", Statistic: "text", Unit: "text", Text: job.Host.CPUModel},
+	}
+}
+
 // note keeps what concerns the whole result.
-func note(out *bench.SuiteResult, job bench.Job, w work, a answer) {
-	add := func(series, statistic, unit string, v float64) {
-		out.Figures = append(out.Figures, bench.Figure{Suite: Name, Object: fmt.Sprintf("cpu%d", job.Measured[0]), Series: series, Statistic: statistic, Unit: unit, Value: &v})
+func (out *round) note(job bench.Job, w work, a answer) {
+	add := func(object, series, statistic, unit string, v float64) {
+		out.figures = append(out.figures, bench.Figure{Suite: Name, Object: object, Series: series, Statistic: statistic, Unit: unit, Value: &v})
 	}
 	if w.kind == kindFloor {
-		add("clock", "rate", "Hz", a.Hz)
-		out.Figures = append(out.Figures, bench.Figure{Suite: Name, Series: "clock", Statistic: "unit", Unit: "text", Text: a.Unit})
-		f := bench.Figure{Suite: Name, Series: "clock", Statistic: "core_ratio", Unit: "ratio", NA: a.RatioWhy}
-		if a.Ratio > 0 {
-			f.Value, f.NA = &a.Ratio, ""
-		}
-		out.Figures = append(out.Figures, f)
-		add("overhead", "min", "cycles", float64(a.Overhead))
-		add("overhead", "max", "cycles", float64(a.Worst))
+		cpu := fmt.Sprintf("cpu%d", job.Measured[0])
+		add(cpu, "clock", "rate", "Hz", a.Hz)
+		out.figures = append(out.figures, bench.Figure{Suite: Name, Object: cpu, Series: "clock", Statistic: "unit", Unit: "text", Text: a.Unit},
+			bench.Figure{Suite: Name, Object: cpu, Series: "clock", Statistic: "core_ratio", Unit: "ratio", Value: a.Ratio, NA: a.RatioWhy})
+		add(cpu, "overhead", "min", "cycles", float64(a.Overhead))
+		add(cpu, "overhead", "max", "cycles", float64(a.Worst))
 	}
-	if a.RTError != "" && !slices.ContainsFunc(out.Absent, func(x bench.Absent) bool { return x.What == "SCHED_FIFO" }) {
-		out.Absent = append(out.Absent, bench.Absent{What: "SCHED_FIFO", Why: a.RTError})
-	}
-	if a.LockError != "" && !slices.ContainsFunc(out.Absent, func(x bench.Absent) bool { return x.What == "locked memory" }) {
-		out.Absent = append(out.Absent, bench.Absent{What: "locked memory", Why: a.LockError})
-	}
-	if w.kind == kindIPC && math.Abs(float64(a.Switches)-float64(a.Done)) > 0.02*float64(a.Done)+16 {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("%s over %s: the client's thread was switched %d times in %d calls: not every call switched once", w.kind, w.via, a.Switches, a.Done))
-	}
-}
-
-// rows are a probe's readings.
-func rows(job bench.Job, w work, a answer, err error) []bench.Reading {
-	base := bench.Reading{Table: Name, Mechanism: w.via, Statistic: "mean", Unit: a.Unit, Placement: fmt.Sprintf("same CPU %d", job.Measured[0]),
-		Policy: a.Policy, Deviation: "Linux analogue, not seL4"}
-	type series struct {
-		name, mechanism, deviation string
-		samples                    []int64
-	}
-	var all []series
-	switch w.kind {
-	case kindIPC:
-		all = []series{{"ipc_call", w.via, "Linux analogue, not seL4: 2 system calls", a.Call}, {"ipc_reply", w.via, "Linux analogue, not seL4: 2 system calls", a.Reply}}
-	case kindNotify:
-		all = []series{{"notify", w.via, base.Deviation, a.Call}}
-	case kindFloor:
-		all = []series{{"null_system_call", "getppid", "floor: in every figure at least once", a.Null}, {"counter_read", "two reads", "floor: the overhead, not subtracted here", a.Call}}
-	default:
-		d := "Linux analogue, not seL4: timer interrupt to wake-up in user space"
-		if job.Host.Hypervisor != "" {
-			d += "; virtualised timer"
-		}
-		all = []series{{"irq_invoke", w.kind, d, a.Call}}
-	}
-	var out []bench.Reading
-	for _, s := range all {
-		r := base
-		r.Name, r.Mechanism, r.Deviation = s.name, s.mechanism, s.deviation
-		fill(&r, s.samples, a, w, err)
-		out = append(out, r)
-	}
-	return out
-}
-
-// fill computes a row from its samples in cycles; on arm64, whose counter is coarse, in ns.
-func fill(r *bench.Reading, samples []int64, a answer, w work, err error) {
-	if err != nil {
-		r.NA = err.Error()
+	out.lacks("SCHED_FIFO", a.RTError)
+	out.lacks("locked memory", a.LockError)
+	out.lacks(fmt.Sprintf("nice %d of the spinner", spinnerNice), a.NiceError)
+	if w.kind != kindIPC && w.kind != kindNotify {
 		return
 	}
-	if len(samples) > ignored {
-		samples = samples[ignored:]
-	}
-	bad := 0
-	for _, s := range samples {
-		if s <= -a.Overhead {
-			bad++
-		}
-	}
-	switch {
-	case a.Done < w.n:
-		r.NA = fmt.Sprintf("the peer did not preempt at sample %d: it needs SCHED_FIFO on one CPU", a.Done)
-	case bad > 0:
-		r.NA = fmt.Sprintf("%d samples end before their start: nobody was preempted", bad)
-	case len(samples) < 2:
-		r.NA = "too few samples"
-	}
-	if r.NA != "" {
+	add(w.String(), "samples", "count", "1", float64(a.Done))
+	add(w.String(), "switches", "own", "1", float64(a.Switches))
+	add(w.String(), "switches", "peer", "1", float64(a.Peer))
+	if !a.fifo(order{RT: job.RT != bench.RTOff}) || a.Stopped {
 		return
 	}
-	scale := 1.0
-	if a.Unit != "TSC cycles" {
-		scale, r.Unit = 1e9/a.Hz, "ns"
-	}
-	v := make([]float64, len(samples))
-	for i, s := range samples {
-		v[i] = float64(s) * scale
-	}
-	slices.Sort(v)
-	mean, dev := stat.MeanStdDev(v, nil)
-	at := func(q float64) *float64 { x := stat.Quantile(q, stat.Empirical, v, nil); return &x }
-	r.Value, r.Mean, r.StdDev = &mean, &mean, &dev
-	r.N, r.Min, r.Max, r.Median, r.P99 = int64(len(v)), &v[0], &v[len(v)-1], at(0.5), at(0.99)
-	if *r.P99 > 3**r.Median {
-		r.Unstable = "its 99th percentile is beyond three times its median: something else ran; the median stands, the mean does not"
+	for _, end := range []struct {
+		name string
+		n    int64
+	}{{"this end", a.Switches}, {"the peer", a.Peer}} {
+		if math.Abs(float64(end.n)-float64(a.Done)) > 0.02*float64(a.Done)+16 {
+			out.warnings = append(out.warnings, fmt.Sprintf("%s: %s was switched %d times in %d samples: not every one switched once", w, end.name, end.n, a.Done))
+		}
 	}
 }
 
-// headlines marks the mechanism with the least median of each figure; of the IRQ's two the
-// one of the page, the same address space.
-func headlines(readings []bench.Reading) []bench.Reading {
-	best := map[string]int{}
-	for i, r := range readings {
-		if r.Name == "irq_invoke" && r.Mechanism != kindIRQThread {
-			continue
-		}
-		at, ok := best[r.Name]
-		if !ok || r.Median != nil && (readings[at].Median == nil || *r.Median < *readings[at].Median) {
-			best[r.Name] = i
-		}
+func (out *round) lacks(what, why string) {
+	if why != "" && !slices.ContainsFunc(out.absent, func(x bench.Absent) bool { return x.What == what }) {
+		out.absent = append(out.absent, bench.Absent{What: what, Why: why})
 	}
-	for _, i := range best {
-		readings[i].Headline = true
-	}
-	return readings
 }
