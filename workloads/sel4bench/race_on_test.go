@@ -1,0 +1,5 @@
+//go:build race
+
+package sel4bench
+
+const raceDetector = true
