@@ -15,6 +15,7 @@ import (
 func alone(t *testing.T) *bed {
 	t.Helper()
 	runtime.LockOSThread() // never unlocked: the thread ends with the test's goroutine
+	rt.BlockSignals()      // as a probe, in which no signal ends a system call
 	cpus, err := rt.Affinity(0)
 	if err != nil {
 		t.Fatal(err)
