@@ -171,8 +171,8 @@ func (c *checker) original(ctx context.Context, o original) (float64, error) {
 		server = c.order(figure{}).Other
 	}
 	if o.server != nil {
-		if out, err := c.run(ctx, server, o.server); err != nil {
-			return 0, fmt.Errorf("%w: %s", err, out)
+		if _, err := c.run(ctx, server, o.server); err != nil {
+			return 0, err
 		}
 		// However the run ends, the server does.
 		defer func() {
