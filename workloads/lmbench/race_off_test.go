@@ -1,5 +1,0 @@
-//go:build !race
-
-package lmbench
-
-const raceDetector = false
