@@ -1,8 +1,13 @@
 package sel4bench
 
 import (
+	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
 	"syscall"
+	"time"
 
 	"opcycle/rt"
 )
@@ -40,6 +45,34 @@ func split(b *board, request, reply *link, kind string, n int) (int, syscall.Err
 	}
 	rt.SetBlockedSignals(mask)
 	return pid, errno
+}
+
+// settle is how long a peer may take to its first receive. A neighbour at FIFO 99 can keep
+// the CPU for a second, until the kernel's limit takes it away.
+const settle = 5 * time.Second
+
+// waits returns when the peer sleeps in its receive, by /proc below root. Before that a first
+// message would find nobody, and a notification nobody to preempt its sender. NB: it opens
+// files, so it comes before UnshareFiles.
+func (p peer) waits(root string) error {
+	path := filepath.Join(root, "proc", strconv.Itoa(p.pid), "stat")
+	for end := time.Now().Add(settle); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("whether the peer waits: %w", err)
+		}
+		if sleeping(data) {
+			return nil
+		}
+	}
+	return fmt.Errorf("the peer did not come to its receive within %v: something else keeps its CPU", settle)
+}
+
+// sleeping reports whether a proc/PID/stat is of a process that sleeps. Its state stands
+// behind the name, which is in parentheses and may have any bytes.
+func sleeping(stat []byte) bool {
+	_, rest, ok := bytes.Cut(stat[max(0, bytes.LastIndexByte(stat, ')')):], []byte(") "))
+	return ok && len(rest) > 0 && rest[0] == 'S'
 }
 
 // end kills the peer and says how often it was switched, from its clone on. A peer that had

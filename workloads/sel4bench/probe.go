@@ -174,9 +174,6 @@ func pair(p *bench.ProbeSide, b *board, o *order, a *answer) (err error) {
 		a.Peer, ended = other.end()
 		err = errors.Join(err, ended)
 	}()
-	if err := rt.UnshareFiles(); err != nil { // the peer's descriptors are its own too (R7)
-		return err
-	}
 	theirs, ours := equal, equal
 	if o.Kind == kindNotify {
 		theirs, ours = highest, lowest
@@ -184,10 +181,15 @@ func pair(p *bench.ProbeSide, b *board, o *order, a *answer) (err error) {
 	if err := place(other.pid, theirs, o, a); err != nil {
 		return errors.Join(err, p.Ready())
 	}
+	if err := other.waits(o.Root); err != nil {
+		return err
+	}
+	if err := rt.UnshareFiles(); err != nil { // the peer's descriptors are its own too (R7)
+		return err
+	}
 	if err := p.Ready(); err != nil {
 		return err
 	}
-	time.Sleep(20 * time.Millisecond) // the peer waits in its receive
 	if err := place(0, ours, o, a); err != nil {
 		return err
 	}

@@ -177,3 +177,23 @@ func TestIsStale(t *testing.T) {
 		}
 	}
 }
+
+func TestSleeping(t *testing.T) {
+	for name, c := range map[string]struct {
+		stat string
+		want bool
+	}{
+		"waits":                     {"71 (opcycle) S 1 71 71 0", true},
+		"runs":                      {"71 (opcycle) R 1 71 71 0", false},
+		"waits for a disk":          {"71 (opcycle) D 1 71 71 0", false},
+		"its name looks like it":    {"71 (x) S 1 (y) R 1 71 71 0", false},
+		"a name with a parenthesis": {"71 (a) b) S 1 71", true},
+		"has ended":                 {"71 (opcycle) Z 1 71 71 0", false},
+		"cut off":                   {"71 (opcycle)", false},
+		"nothing":                   {"", false},
+	} {
+		if got := sleeping([]byte(c.stat)); got != c.want {
+			t.Errorf("%s: sleeping %v", name, got)
+		}
+	}
+}
