@@ -31,6 +31,19 @@ func shell(t *testing.T) [][]string {
 	return blocks
 }
 
+// words are a command's words as a shell splits them: single quotes hold one together.
+func words(command string) []string {
+	var out []string
+	for i, part := range strings.Split(command, "'") {
+		if i%2 == 1 {
+			out = append(out, part)
+			continue
+		}
+		out = append(out, strings.Fields(part)...)
+	}
+	return out
+}
+
 // The first command, as typed, in a folder of its own: a minute later there is a table
 // and a result. The second is what runs this test.
 func TestTheTwoCommandsOfTheReadme(t *testing.T) {
@@ -47,7 +60,7 @@ func TestTheTwoCommandsOfTheReadme(t *testing.T) {
 	}
 	alone(t)
 	dir := t.TempDir()
-	c := start(t, dir, strings.Fields(args)...)
+	c := start(t, dir, words(args)...)
 	code := c.code()
 	if code != exitPass && code != exitFailed {
 		t.Errorf("exit %d", code)
@@ -73,7 +86,7 @@ func TestTheTwoCommandsOfTheReadme(t *testing.T) {
 func TestTheOtherCommandsOfTheReadme(t *testing.T) {
 	for _, block := range shell(t)[2:] {
 		for _, line := range block {
-			args := strings.Fields(line)
+			args := words(line)
 			if args[0] != "opcycle" {
 				t.Errorf("%q is no command of this program", line)
 				continue

@@ -109,6 +109,13 @@ func runSuite(ctx context.Context, s run.Suite, out string, to outputs, stderr i
 	if s.Folder, err = run.Create(out, 0); err != nil {
 		return err
 	}
+	var notes []string
+	home, err := s.Housekeeping()
+	if err == nil {
+		if moved := rt.SetProcessAffinity(home); moved != nil {
+			notes = append(notes, "the conductor could not leave the measured CPUs: "+moved.Error())
+		}
+	} // else Run says the same
 	bar := newProgress(stderr)
 	s.Root, s.Progress = "/", bar.show
 	r, err := s.Run(ctx)
@@ -118,7 +125,7 @@ func runSuite(ctx context.Context, s run.Suite, out string, to outputs, stderr i
 		return err
 	}
 	file := run.SuiteFile(s.Suite.Name, s.Host, []bench.SuiteResult{r})
-	file.Tool = tool()
+	file.Tool, file.Warnings = tool(), notes
 	return finish(s.Folder, file, to)
 }
 

@@ -90,6 +90,12 @@ func (s Suite) Run(ctx context.Context) (bench.SuiteResult, error) {
 	return r, nil
 }
 
+// Housekeeping are the CPUs that this run leaves to the conductor.
+func (s Suite) Housekeeping() ([]int, error) {
+	job, err := s.job()
+	return job.Housekeeping, err
+}
+
 // job resolves the options on the host.
 func (s Suite) job() (bench.Job, error) {
 	measured, housekeeping := bench.SuitePlace(s.Host)
