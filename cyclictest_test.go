@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -110,6 +111,37 @@ func TestCyclictestInterrupted(t *testing.T) {
 			}
 			contains(t, verdictLine(c.stdout.String()), "ended before its plan's end")
 		})
+	}
+}
+
+// The conductor's main thread, which /proc/self is, keeps its place, however many probes
+// were started by threads that moved and ended.
+func TestAConductorsMainThreadKeepsItsPlace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many probes")
+	}
+	needs(t, runtime.NumCPU() > 1, "two CPUs")
+	alone(t)
+	c := start(t, "", "suite", "cyclictest", "--cross-check", "--pairs", "12", "--slice", "100ms", "--out", filepath.Join(t.TempDir(), "out"))
+	place := func() string {
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
+		if err != nil {
+			return "" // it has ended
+		}
+		_, rest, _ := strings.Cut(string(data), "Cpus_allowed_list:")
+		line, _, _ := strings.Cut(rest, "\n")
+		return strings.TrimSpace(line)
+	}
+	before := place()
+	c.until(func() bool {
+		if now := place(); now != "" && now != before {
+			t.Errorf("the main thread went from CPUs %s to %s", before, now)
+			return true
+		}
+		return false
+	})
+	if code := c.code(); code != exitPass {
+		t.Errorf("exit %d: %s", code, c.stderr.String())
 	}
 }
 

@@ -19,6 +19,9 @@ import (
 // follow it.
 const controlFD = 3
 
+// processName is the verb of the OPC UA run's measured processes.
+const processName = "process"
+
 // processVerb is the hidden verb of every measured process: run, serve and measure start
 // the binary by it. Its first stage places itself and executes itself anew, so that every
 // thread of the runtime has the place and policy; its second obeys the conductor.
@@ -28,7 +31,7 @@ func processVerb() *cobra.Command {
 	var placed bool
 	var rtError, mode string
 	cmd := &cobra.Command{
-		Use: "process KIND", Hidden: true, Args: cobra.ExactArgs(1),
+		Use: processName + " KIND", Hidden: true, Args: cobra.ExactArgs(1),
 		Short: "a measured process, started by run, serve and measure",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if !placed {
@@ -61,7 +64,7 @@ func starter() (run.Starter, error) {
 		return run.Starter{}, fmt.Errorf("find the program's own file: %w", err)
 	}
 	return run.Starter{Exe: exe, Args: func(kind string, p bench.Process, mode bench.RTMode, r run.Rings) []string {
-		return []string{"process", kind, "--cpus", bench.CPUList(p.CPUs).Numbers(), fmt.Sprintf("--fifo=%d", p.FIFO),
+		return []string{processName, kind, "--cpus", bench.CPUList(p.CPUs).Numbers(), fmt.Sprintf("--fifo=%d", p.FIFO),
 			fmt.Sprintf("--gomaxprocs=%d", p.MaxProcs), "--rttime", p.RTTime.String(), "--rt", string(mode),
 			fmt.Sprintf("--rings=%d", r.Large), fmt.Sprintf("--small-rings=%d", r.Small)}
 	}}, nil

@@ -98,7 +98,7 @@ func wakeUpTable(p *printer, columns []wakeUps, refs []bench.Reference) {
 	vendorNotes(p, vendors, "")
 	if len(vendors) > 0 && len(columns) > 0 {
 		spans, shortest := measuredSpans(columns)
-		text := fmt.Sprintf("The vendor's columns are of 24 hours, ours of %s. He prints whole µs, cut off.", spans)
+		text := fmt.Sprintf("The vendor's columns are of 24 hours, the others of %s. He prints whole µs, cut off.", spans)
 		if shortest < 24*time.Hour-time.Minute {
 			text += " A maximum grows with the length of a run: a shorter one shows only a lower bound of what a day would."
 		}
@@ -111,6 +111,12 @@ func measuredSpans(columns []wakeUps) (text string, shortest time.Duration) {
 	var out []string
 	shortest = math.MaxInt64
 	for _, c := range columns {
+		if c.result.Started.IsZero() { // another program's, which did not say
+			if s := "an unknown time"; !slices.Contains(out, s) {
+				out = append(out, s)
+			}
+			continue
+		}
 		d := c.result.Ended.Sub(c.result.Started)
 		for _, p := range c.result.Pauses {
 			d -= p.Again.Sub(p.Checkpoint)

@@ -43,6 +43,7 @@ func TestMain(m *testing.M) {
 	case len(os.Args) == 3 && os.Args[1] == asCampaign:
 		err = leadTicks(os.Args[2])
 	default:
+		runtime.LockOSThread() // as main does: no probe's starter ends on the main thread
 		os.Exit(m.Run())
 	}
 	if err != nil {

@@ -24,10 +24,10 @@ import (
 
 // The tests of this file conduct whole runs: this test binary is also the probe.
 func TestMain(m *testing.M) {
+	runtime.LockOSThread() // as main does
 	if len(os.Args) != 5 || os.Args[1] != "probe" {
 		os.Exit(m.Run())
 	}
-	runtime.LockOSThread()
 	size, err := strconv.Atoi(os.Args[4])
 	if err == nil {
 		err = workloads.Serve(os.Args[2], os.Args[3], 3, 4, size)
