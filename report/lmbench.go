@@ -77,6 +77,7 @@ func lmbench(p *printer, results []*bench.SuiteResult, refs []bench.Reference) {
 		p.item(fmt.Sprintf("[%d] ", i+1), s)
 	}
 	lmbenchDetails(p, runs)
+	lmbenchCurve(p, results)
 	lmbenchRatios(p, runs)
 }
 

@@ -193,7 +193,7 @@ func suiteRows(f *bench.File, r *bench.SuiteResult) [][]string {
 			}
 		}
 	}
-	return rows
+	return append(rows, curveRows(r)...)
 }
 
 // object tells readings of one name apart: label, run and mechanism.
