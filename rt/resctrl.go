@@ -3,253 +3,221 @@ package rt
 import (
 	"errors"
 	"fmt"
-	"maps"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
-	"syscall"
+	"time"
 )
 
-// ResctrlGroup is the name of our group; whatever begins with ResctrlPrefix is ours, and
-// stale if we did not just make it.
-const (
-	ResctrlPrefix = "opcycle-"
-	ResctrlGroup  = ResctrlPrefix + "rt"
-)
-
-// Resctrl is the kernel's cache allocation, files below root's sys/fs/resctrl. It keeps what
-// it changed and takes it back by Restore. Nothing here is hot.
+// Resctrl is the kernel's file system of cache and bandwidth classes, where it is mounted:
+// sys/fs/resctrl below a root. A group is a class: tasks of the default group (written "")
+// that run on one of its CPUs fill only the cache ways of its masks.
+//
+// Every error wraps the kernel's, for errors.Is, and has info/last_cmd_status, in which the
+// kernel says in words what the number hides.
 //
 // https://docs.kernel.org/filesystems/resctrl.html
-type Resctrl struct {
-	dir string
-	// What the kernel does with these files that plain files do not: schemata keeps the
-	// domains that a line does not name, a made group has its files, a removed one takes
-	// them along. A test's tree brings its own.
-	write  func(path, text string) error
-	mkdir  func(path string) error
-	remove func(path string) error
+type Resctrl struct{ dir string }
 
-	before string            // the default group's schemata, as found
-	made   bool              // our group exists
-	asked  map[string]string // schemata of our group and of the rest that were written, by file
+// NewResctrl is the file system below root, "/" outside tests. Mounted says if it is there.
+func NewResctrl(root string) Resctrl { return Resctrl{filepath.Join(root, "sys/fs/resctrl")} }
+
+// Dir is where it is mounted.
+func (r Resctrl) Dir() string { return r.dir }
+
+// Mounted reports whether the file system is there: the bare folder has no info. Cold.
+func (r Resctrl) Mounted() bool {
+	_, err := os.Stat(filepath.Join(r.dir, "info"))
+	return err == nil
 }
 
-// CacheSplit is who gets which ways: on the domains (cache ids) of one level, a mask for
-// the CPUs that are measured and one for everybody else.
-type CacheSplit struct {
-	Level    int // 2 or 3
-	IDs      []int
-	CPUs     []int
-	RT, Rest uint64 // way masks
+// CacheControl is what info says of the caches of one level.
+type CacheControl struct {
+	Level     int
+	Resources []string // "L3", or with code and data apart (CDP) "L3CODE" and "L3DATA"
+	Mask      uint64   // every way
+	MinBits   int      // the fewest ways of a mask, next to each other
+	Shareable uint64   // ways that hardware (I/O, graphics) fills too
+	Sparse    bool     // masks may have gaps
+	Classes   int      // that the hardware has, the default one included
 }
 
-// OpenResctrl finds the kernel's cache allocation below root. Its error names the first
-// thing that is missing: the processor's flag, the kernel's option, the mount, its
-// permission; and the way out.
-func OpenResctrl(root string) (*Resctrl, error) {
-	if why := noCAT(root); why != "" {
-		return nil, errors.New(why)
-	}
-	r := &Resctrl{dir: filepath.Join(root, "sys/fs/resctrl"), remove: syscall.Rmdir,
-		mkdir: func(path string) error { return os.Mkdir(path, 0o755) },
-		write: func(path, text string) error { return os.WriteFile(path, []byte(text), 0o644) }}
-	if _, err := os.ReadFile(filepath.Join(r.dir, "schemata")); err != nil {
-		if errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("resctrl is not mounted: mount -t resctrl resctrl /sys/fs/resctrl (in a container: mount the host's with -v /sys/fs/resctrl:/sys/fs/resctrl): %w", err)
+// Cache reads what can be set of the caches of a level. It is fs.ErrNotExist where the
+// machine can't allocate at that level. Cold.
+func (r Resctrl) Cache(level int) (CacheControl, error) {
+	c := CacheControl{Level: level}
+	name := "L" + strconv.Itoa(level)
+	for _, resource := range []string{name, name + "CODE", name + "DATA"} {
+		if _, err := os.Stat(filepath.Join(r.dir, "info", resource)); err == nil {
+			c.Resources = append(c.Resources, resource)
 		}
-		return nil, fmt.Errorf("resctrl: %w; run as root", err)
 	}
-	return r, nil
+	if len(c.Resources) == 0 {
+		return c, fmt.Errorf("no allocation in %s caches: %w", name, &fs.PathError{Op: "stat", Path: filepath.Join(r.dir, "info", name), Err: fs.ErrNotExist})
+	}
+	info := c.Resources[0]
+	var closids, low, sparse uint64
+	for _, f := range []struct {
+		name string
+		base int
+		to   *uint64
+		old  bool // kernels before some version have none: 0
+	}{{"cbm_mask", 16, &c.Mask, false}, {"min_cbm_bits", 10, &low, false}, {"shareable_bits", 16, &c.Shareable, true},
+		{"sparse_masks", 10, &sparse, true}, {"num_closids", 10, &closids, false}} {
+		text, err := r.read("info", info, f.name)
+		if f.old && errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			*f.to, err = strconv.ParseUint(text, f.base, 64)
+		}
+		if err != nil {
+			return c, fmt.Errorf("what %s caches can do: info/%s/%s: %w", name, info, f.name, err)
+		}
+	}
+	c.MinBits, c.Sparse, c.Classes = int(low), sparse != 0, int(closids)
+	if c.Mask == 0 {
+		return c, fmt.Errorf("what %s caches can do: info/%s/cbm_mask has no way", name, info)
+	}
+	return c, nil
 }
 
-// noCAT says which of processor and kernel lacks it.
-func noCAT(root string) string {
-	cpu, err := os.ReadFile(filepath.Join(root, "proc/cpuinfo"))
-	if err != nil {
-		return "whether the processor has cache allocation is not known: " + err.Error()
-	}
-	flags := " " + strings.Join(strings.Fields(string(cpu)), " ") + " "
-	if !strings.Contains(flags, " cat_l3 ") && !strings.Contains(flags, " cat_l2 ") {
-		return "the processor has no cache allocation, or its hypervisor or rdt= on the kernel's command line hides it (no flag cat_l3 or cat_l2 in /proc/cpuinfo)"
-	}
-	systems, err := os.ReadFile(filepath.Join(root, "proc/filesystems"))
-	if err != nil {
-		return "whether the kernel has resctrl is not known: " + err.Error()
-	}
-	if !strings.Contains(string(systems), "resctrl") {
-		return "the kernel is built without resctrl: CONFIG_X86_CPU_RESCTRL=y is needed"
-	}
-	return ""
-}
-
-// RemoveStale removes the groups of a run that was killed, and says which. Their CPUs and
-// ways fall back to the default group, whose masks are widened to every way again on the
-// levels given.
-func (r *Resctrl) RemoveStale(levels []CacheLevel) ([]string, error) {
+// Groups are the groups but the default one, by name, ascending. Cold.
+func (r Resctrl) Groups() ([]string, error) {
 	entries, err := os.ReadDir(r.dir)
 	if err != nil {
-		return nil, fmt.Errorf("resctrl: %w", err)
+		return nil, fmt.Errorf("list the groups: %w", err)
 	}
-	var gone []string
+	var out []string
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), ResctrlPrefix) {
-			continue
+		if _, err := os.Stat(filepath.Join(r.dir, e.Name(), "schemata")); e.IsDir() && err == nil {
+			out = append(out, e.Name())
 		}
-		if err := r.remove(filepath.Join(r.dir, e.Name())); err != nil {
-			return gone, fmt.Errorf("remove the stale group %s: %w", e.Name(), err)
-		}
-		gone = append(gone, e.Name())
 	}
-	if len(gone) == 0 {
-		return nil, nil
-	}
-	domains, err := r.schemata("schemata")
+	slices.Sort(out)
+	return out, nil
+}
+
+// Make makes a group. ENOSPC: the hardware has no class left, or no way that is not
+// somebody's own; EBUSY: a monitoring number is still in use by what is in the cache. Cold.
+func (r Resctrl) Make(group string) error {
+	return r.said("make the group "+group, os.Mkdir(filepath.Join(r.dir, group), 0o755))
+}
+
+// Remove removes a group; its CPUs and tasks go to the default one. Cold.
+func (r Resctrl) Remove(group string) error {
+	return r.said("remove the group "+group, os.Remove(filepath.Join(r.dir, group)))
+}
+
+// Schemata reads the masks of a group. Cold.
+func (r Resctrl) Schemata(group string) (Schemata, error) {
+	text, err := r.read(group, "schemata")
 	if err != nil {
-		return gone, err
+		return nil, fmt.Errorf("the masks of %s: %w", groupName(group), err)
 	}
-	for _, l := range levels {
-		ids := []int{}
-		for id := range domains[resources(l.Level, l.CDP)[0]] {
-			ids = append(ids, id)
-		}
-		slices.Sort(ids)
-		if err := r.put("schemata", lines(l, ids, l.Mask)); err != nil {
-			return gone, err
-		}
-	}
-	return gone, nil
-}
-
-// exclusive names a group of somebody else that has ways of the split for itself.
-func (r *Resctrl) exclusive(l CacheLevel, ids []int, mask uint64) (string, error) {
-	entries, err := os.ReadDir(r.dir)
+	s, err := ParseSchemata(text)
 	if err != nil {
-		return "", fmt.Errorf("resctrl: %w", err)
+		return nil, fmt.Errorf("the masks of %s: %w", groupName(group), err)
 	}
-	for _, e := range entries {
-		mode, err := os.ReadFile(filepath.Join(r.dir, e.Name(), "mode"))
-		if err != nil || strings.TrimSpace(string(mode)) != "exclusive" {
-			continue
-		}
-		masks, err := r.schemata(filepath.Join(e.Name(), "schemata"))
-		if err != nil {
-			return "", err
-		}
-		for _, name := range resources(l.Level, l.CDP) {
-			for _, id := range ids {
-				if masks[name][id]&mask != 0 {
-					return e.Name(), nil
-				}
-			}
-		}
-	}
-	return "", nil
+	return s, nil
 }
 
-// Apply makes the split: a group for the measured CPUs, and the default group narrowed to
-// the rest's ways, on the given domains only. What it could not make it takes back. Errors
-// wrap the kernel's: ENOSPC is no free class.
-func (r *Resctrl) Apply(l CacheLevel, s CacheSplit) error {
-	for _, m := range []uint64{s.RT, s.Rest} {
-		if err := l.Check(m); err != nil {
-			return err
-		}
-	}
-	owner, err := r.exclusive(l, s.IDs, s.RT|s.Rest)
+// SetSchemata writes what s names of a group and leaves the rest as it is, all at once:
+// the kernel takes every line or none. Cold.
+func (r Resctrl) SetSchemata(group string, s Schemata) error {
+	return r.write("set "+strings.ReplaceAll(strings.TrimSpace(s.String()), "\n", " ")+" of "+groupName(group), s.String(), group, "schemata")
+}
+
+// CPUs are the CPUs of a group in the kernel's list format. Cold.
+func (r Resctrl) CPUs(group string) (string, error) {
+	text, err := r.read(group, "cpus_list")
 	if err != nil {
-		return err
+		return "", fmt.Errorf("the CPUs of %s: %w", groupName(group), err)
 	}
-	if owner != "" {
-		return fmt.Errorf("the group %s has some of these ways for itself (mode exclusive): remove it, or give other masks", owner)
+	return text, nil
+}
+
+// SetCPUs gives CPUs, in the kernel's list format, to a group; the groups that had them
+// lose them. Cold.
+func (r Resctrl) SetCPUs(group, list string) error {
+	return r.write("give CPUs "+list+" to "+groupName(group), list+"\n", group, "cpus_list")
+}
+
+// Exclusive reports whether no other group may have a way of this one's: its mode is
+// exclusive, or it is locked into the cache. Cold.
+func (r Resctrl) Exclusive(group string) (bool, error) {
+	text, err := r.read(group, "mode")
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil // before Linux 4.19
 	}
-	before, err := os.ReadFile(filepath.Join(r.dir, "schemata"))
 	if err != nil {
-		return fmt.Errorf("resctrl: %w", err)
+		return false, fmt.Errorf("the mode of %s: %w", groupName(group), err)
 	}
-	r.before, r.asked = string(before), map[string]string{}
-	if err := r.split(l, s); err != nil {
-		return errors.Join(err, r.Restore())
-	}
-	return nil
+	return text != "shareable", nil
 }
 
-func (r *Resctrl) split(l CacheLevel, s CacheSplit) error {
-	if err := r.mkdir(filepath.Join(r.dir, ResctrlGroup)); err != nil {
-		if errors.Is(err, syscall.ENOSPC) {
-			return fmt.Errorf("no free class of service, %d in all: remove a group of /sys/fs/resctrl: %w%s", l.Classes, err, r.lastStatus())
-		}
-		return fmt.Errorf("make the group %s: %w%s", ResctrlGroup, err, r.lastStatus())
+// resctrlWait bounds the wait for the lock, which others hold for moments.
+const resctrlWait = 2 * time.Second
+
+// Lock waits for the lock of the whole file system, which programs hold while they look at
+// it and change it, at most 2 s. Closing gives it back. Cold.
+//
+// https://docs.kernel.org/filesystems/resctrl.html#locking
+func (r Resctrl) Lock() (io.Closer, error) {
+	f, err := flock(r.dir, resctrlWait)
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w; another program is changing it", r.dir, err)
 	}
-	r.made = true
-	for _, step := range []struct{ file, text string }{
-		{filepath.Join(ResctrlGroup, "schemata"), lines(l, s.IDs, s.RT)},
-		{filepath.Join(ResctrlGroup, "cpus_list"), cpuText(s.CPUs) + "\n"},
-		{"schemata", lines(l, s.IDs, s.Rest)},
-	} {
-		if err := r.put(step.file, step.text); err != nil {
-			return err
-		}
-		r.asked[step.file] = step.text
-	}
-	return r.Verify()
+	return f, nil
 }
 
-// Verify reads back what Apply wrote; a difference is an error that names both.
-func (r *Resctrl) Verify() error {
-	for _, file := range slices.Sorted(maps.Keys(r.asked)) {
-		text := r.asked[file]
-		if strings.HasSuffix(file, "cpus_list") {
-			data, err := os.ReadFile(filepath.Join(r.dir, file))
-			if err != nil {
-				return fmt.Errorf("read back %s: %w", file, err)
-			}
-			if got, want := cpuSet(string(data)), cpuSet(text); !slices.Equal(got, want) {
-				return fmt.Errorf("%s holds CPUs %v, not %v", file, got, want)
-			}
-			continue
-		}
-		got, err := r.schemata(file)
-		if err != nil {
-			return err
-		}
-		want, err := parseSchemata(text)
-		if err != nil {
-			return err
-		}
-		for name, masks := range want {
-			for id, m := range masks {
-				if g, ok := got[name][id]; !ok || g != m {
-					return fmt.Errorf("%s holds %s:%d=%x, not %x", file, name, id, g, m)
-				}
-			}
-		}
+// Hold marks a group as one of a living process: until the closer is closed, or the process
+// has ended, however, a second Hold is refused with EWOULDBLOCK. Cold.
+func (r Resctrl) Hold(group string) (io.Closer, error) {
+	f, err := flock(filepath.Join(r.dir, group), 0)
+	if err != nil {
+		return nil, fmt.Errorf("hold the group %s: %w", group, err)
 	}
-	return nil
+	return f, nil
 }
 
-// Restore gives the default group its masks back on the domains that were changed, and
-// removes our group. It may be called any number of times.
-func (r *Resctrl) Restore() error {
-	var errs []error
-	if text, ok := r.asked["schemata"]; ok {
-		old, err := parseSchemata(r.before)
-		changed, err2 := parseSchemata(text)
-		errs = append(errs, err, err2)
-		for name, masks := range changed {
-			var parts []string
-			for _, id := range slices.Sorted(maps.Keys(masks)) {
-				parts = append(parts, fmt.Sprintf("%d=%x", id, old[name][id]))
-			}
-			errs = append(errs, r.put("schemata", name+":"+strings.Join(parts, ";")+"\n"))
-		}
+func groupName(group string) string {
+	if group == "" {
+		return "the default group"
 	}
-	if r.made {
-		if err := r.remove(filepath.Join(r.dir, ResctrlGroup)); err != nil {
-			errs = append(errs, fmt.Errorf("remove the group %s: %w", ResctrlGroup, err))
-		}
+	return "the group " + group
+}
+
+func (r Resctrl) read(path ...string) (string, error) {
+	data, err := os.ReadFile(filepath.Join(append([]string{r.dir}, path...)...))
+	return strings.TrimSpace(string(data)), err
+}
+
+// write writes text in one call, as the kernel wants it, to a file that is there.
+func (r Resctrl) write(what, text string, path ...string) error {
+	f, err := os.OpenFile(filepath.Join(append([]string{r.dir}, path...)...), os.O_WRONLY, 0)
+	if err != nil {
+		return r.said(what, err)
 	}
-	r.made, r.asked = false, nil
-	return errors.Join(errs...)
+	_, err = f.WriteString(text)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return r.said(what, err)
+}
+
+// said adds to an error what was tried and what the kernel says of it.
+func (r Resctrl) said(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	status, _ := r.read("info", "last_cmd_status")
+	if status == "" || status == "ok" {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return fmt.Errorf("%s: %w; last_cmd_status: %s", what, err, status)
 }

@@ -75,7 +75,7 @@ func TestAllocationOfResumedPhases(t *testing.T) {
 		{"found", &no, true, "its parts before the checkpoint had CAT not applied, and now it is applied"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			cat := &CAT{result: bench.CAT{Applied: tt.now}}
+			cat := &CAT{options: requireCAT(), result: bench.CAT{Applied: tt.now}}
 			if !tt.now {
 				cat.result.Why = "no mount"
 			}

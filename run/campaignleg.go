@@ -143,7 +143,7 @@ type allocation struct {
 func (a allocation) Begin(context.Context, *bench.Job) error {
 	for _, around := range a.around {
 		cat, ok := around.(*CAT)
-		if !ok {
+		if !ok || !cat.options.asked() {
 			continue
 		}
 		applied := cat.result.Applied

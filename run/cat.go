@@ -2,186 +2,256 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
 	"slices"
-	"strconv"
 	"strings"
+	"syscall"
 
 	"opcycle/bench"
 	"opcycle/rt"
 )
 
-// The words of the option cat.
-const (
-	catOff     = "off"
-	catAuto    = "auto"
-	catRequire = "require"
-)
-
-// CAT gives the measured CPUs ways of the cache of their own while a suite measures.
+// CAT puts a cache allocation in place around a suite: it implements Around. It writes
+// groups of its own only, reads back what it wrote before and after the run, and removes
+// them. Groups of a killed run go first, whatever the mode: "without CAT" must be true too.
+//
+// NB: what the caches held before stays until it is evicted: the first moments of a run
+// are measured with the old contents.
 type CAT struct {
-	options *SuiteOptions
-	root    string
-	host    bench.Host
-
-	resctrl *rt.Resctrl
+	options CATOptions
+	fs      rt.Resctrl
+	want    []groupState
+	base    rt.Schemata // of the default group, which is never written
+	made    []string    // groups of ours, in the order of their making
+	holds   []io.Closer
 	result  bench.CAT
-	level   rt.CacheLevel
-	warn    []string
+	notes   []string // for the result's warnings
 }
 
-// Begin applies the allocation. What is missing is an error only when it is required.
-func (c *CAT) Begin(_ context.Context, job *bench.Job) error {
-	c.root, c.host = job.Root, job.Host
-	if err := c.apply(job.Measured); err != nil {
-		c.result.Why = err.Error()
-		if c.options.CAT == catRequire {
-			return fmt.Errorf("cat: require: %w", err)
-		}
-	}
-	return nil
-}
-
-func (c *CAT) apply(cpus []int) error {
-	r, err := rt.OpenResctrl(c.root)
-	if err != nil {
-		return err
-	}
-	levels, err := r.Levels()
-	if err != nil {
-		return err
-	}
-	gone, err := r.RemoveStale(levels)
-	if len(gone) > 0 {
-		c.warn = append(c.warn, "removed what a run that was killed had left in resctrl: "+strings.Join(gone, ", "))
-	}
-	if err != nil {
-		return err
-	}
-	split, err := c.split(levels, cpus)
-	if err != nil {
-		return err
-	}
-	if err := r.Apply(c.level, split); err != nil {
-		return err
-	}
-	c.resctrl, c.result.Applied = r, true
-	for _, g := range []struct {
-		name string
-		mask uint64
-	}{{rt.ResctrlGroup + ": CPUs " + bench.CPUList(cpus).String(), split.RT}, {"default group: all other CPUs", split.Rest}} {
-		var parts []string
-		for _, id := range split.IDs {
-			parts = append(parts, fmt.Sprintf("%d=%x", id, g.mask))
-		}
-		c.result.Groups = append(c.result.Groups, fmt.Sprintf("%s, L%d:%s", g.name, split.Level, strings.Join(parts, ";")))
-	}
-	return nil
-}
-
-// split chooses level, domains and masks.
-func (c *CAT) split(levels []rt.CacheLevel, cpus []int) (rt.CacheSplit, error) {
-	i := 0
-	if c.options.CATLevel != catAuto {
-		i = slices.IndexFunc(levels, func(l rt.CacheLevel) bool { return strconv.Itoa(l.Level) == c.options.CATLevel })
-	}
-	if i < 0 {
-		return rt.CacheSplit{}, fmt.Errorf("the second or third level that was asked for (L%s) can't be allocated here", c.options.CATLevel)
-	}
-	c.level = levels[i]
-	s := rt.CacheSplit{Level: c.level.Level, CPUs: cpus}
-	for _, id := range cpus {
-		cpu, _ := c.host.CPUByID(id)
-		k, ok := cpu.DataCache(c.level.Level)
-		if !ok || k.ID < 0 {
-			return s, fmt.Errorf("which L%d cache CPU %d has is not known (no id in /sys/devices/system/cpu/cpu%d/cache)", c.level.Level, id, id)
-		}
-		if !slices.Contains(s.IDs, k.ID) {
-			s.IDs = append(s.IDs, k.ID)
-		}
-	}
-	slices.Sort(s.IDs)
-	var err error
-	if s.RT, s.Rest, err = c.level.Halves(); err != nil && (c.options.CATMask == catAuto || c.options.CATRestMask == catAuto) {
-		return s, err
-	}
-	for _, m := range []struct {
-		text string
-		to   *uint64
-	}{{c.options.CATMask, &s.RT}, {c.options.CATRestMask, &s.Rest}} {
-		if m.text != catAuto {
-			if *m.to, err = wayMask(m.text); err != nil {
-				return s, err
-			}
-		}
-	}
-	if s.RT&s.Rest != 0 {
-		c.warn = append(c.warn, fmt.Sprintf("the masks %x and %x share ways: others use the measured CPUs' cache too", s.RT, s.Rest))
-	}
-	if both := c.level.Shareable & s.RT; both != 0 {
-		c.warn = append(c.warn, fmt.Sprintf("the ways %x of the measured CPUs are used by devices too (shareable_bits)", both))
-	}
-	return s, nil
-}
-
-// wayMask reads bits in hexadecimal, with or without 0x.
-func wayMask(s string) (uint64, error) {
-	v, err := strconv.ParseUint(strings.TrimPrefix(s, "0x"), 16, 64)
-	if err != nil || v == 0 {
-		return 0, fmt.Errorf("%q is no mask of ways; write hexadecimal bits such as f0, or auto", s)
-	}
-	return v, nil
-}
-
-// End verifies what was applied once more, takes it away, and writes what became of it.
-func (c *CAT) End(r *bench.SuiteResult) {
-	if c.resctrl != nil {
-		if err := c.resctrl.Verify(); err != nil {
-			r.Invalid = append(r.Invalid, "the cache allocation was changed by somebody else during the run: "+err.Error())
-			c.result.Applied, c.result.Why = false, err.Error()
-		}
-		if err := c.resctrl.Restore(); err != nil {
-			c.warn = append(c.warn, "the cache allocation could not be taken back: "+err.Error())
-		}
-		c.resctrl = nil
-	}
-	if !c.result.Applied && c.result.Why != "" {
-		r.Absent = append(r.Absent, bench.Absent{What: "cache allocation (CAT)", Why: c.result.Why})
-	}
-	r.Warnings = append(r.Warnings, c.warn...)
-	result := c.result
-	r.CAT = &result
-}
-
-// Arounds are what the options put around a suite.
+// Arounds are what the options put around a suite. CAT is among them when it is off too: it
+// looks whether that is true.
 func Arounds(o *SuiteOptions) []Around {
-	var out []Around
-	if o.CAT != catOff {
-		out = append(out, &CAT{options: o})
-	}
+	out := []Around{NewCAT(o.CAT)}
 	if o.Stress != stressOff {
 		out = append(out, &Noise{options: o})
 	}
 	return out
 }
 
-// catOptions are the options of the cache allocation.
-func (o *SuiteOptions) catOptions() []bench.Option {
-	mask := func(name string, v *string, usage string) bench.Option {
-		return bench.Option{Name: name, Usage: usage, Get: func() string { return *v }, Set: func(s string) error {
-			if s != catAuto {
-				if _, err := wayMask(s); err != nil {
-					return err
+// NewCAT is a CAT for one run.
+func NewCAT(o CATOptions) *CAT { return &CAT{options: o} }
+
+// Begin applies the allocation. An error means that it is required and can't be had.
+func (c *CAT) Begin(_ context.Context, job *bench.Job) error {
+	c.fs = rt.NewResctrl(job.Root)
+	if !c.fs.Mounted() {
+		c.result.Why = catMissing(job, c.fs)
+	} else if err := c.locked(func() error { return c.apply(job) }); err != nil {
+		c.result.Why = catWhy(err)
+		c.remove()
+	}
+	if c.options.Mode == catRequire && !c.result.Applied {
+		return fmt.Errorf("--cat require: CAT not applied: %s", c.result.Why)
+	}
+	return nil
+}
+
+// locked runs f while no other program changes the groups.
+func (c *CAT) locked(f func() error) error {
+	lock, err := c.fs.Lock()
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	return f()
+}
+
+func (c *CAT) apply(job *bench.Job) error {
+	base, others, err := c.survey()
+	if err != nil {
+		return err
+	}
+	err = owned(job.Measured, base, others)
+	if group := proc(job, "self/cpu_resctrl_groups", `(?m)^res:/?([^/\s].*)$`); group != "" {
+		err = fmt.Errorf("exclusive use: this process is a task of the group %s, for which the group of its CPU does not count; start it from a task of the default group", group)
+	}
+	if err != nil && !c.options.asked() {
+		c.notes = append(c.notes, "measured with an allocation that is not ours: "+err.Error())
+		return nil
+	}
+	if err != nil || !c.options.asked() {
+		return err
+	}
+	p, err := planCAT(c.options, &job.Host, job.Measured, c.fs.Cache, base, others)
+	if err != nil {
+		return err
+	}
+	for _, g := range p.groups {
+		if err := c.make(g, base.schemata); err != nil {
+			return err
+		}
+	}
+	c.want, c.base = p.groups, base.schemata
+	if err := c.verify(); err != nil {
+		return err
+	}
+	c.result.Applied = true
+	for _, g := range p.groups {
+		c.result.Groups = append(c.result.Groups, g.say())
+	}
+	for _, s := range p.shares {
+		c.notes = append(c.notes, "CAT: "+s)
+	}
+	return nil
+}
+
+// survey removes what a killed run left, and reads all other groups.
+func (c *CAT) survey() (base groupState, others []groupState, err error) {
+	names, err := c.fs.Groups()
+	if err != nil {
+		return base, nil, err
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, ownPrefix) {
+			if err := c.stale(name); err != nil {
+				return base, nil, err
+			}
+			continue
+		}
+		g, err := readGroup(c.fs, name)
+		if err != nil {
+			return base, nil, err
+		}
+		others = append(others, g)
+	}
+	base, err = readGroup(c.fs, "")
+	return base, others, err
+}
+
+// stale removes a group of ours unless its process lives.
+func (c *CAT) stale(name string) error {
+	hold, err := c.fs.Hold(name)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return fmt.Errorf("exclusive use: the group %s belongs to another opcycle process that measures now; wait for its end", name)
+	}
+	if err != nil {
+		return err
+	}
+	defer hold.Close()
+	if err := c.fs.Remove(name); err != nil {
+		return err
+	}
+	c.notes = append(c.notes, "the resctrl group "+name+" of a killed run was removed before this one")
+	return nil
+}
+
+// make makes a group that is like the default one but for g's masks, and gives it its CPUs.
+func (c *CAT) make(g groupState, base rt.Schemata) error {
+	if err := c.fs.Make(g.name); err != nil {
+		return err
+	}
+	c.made = append(c.made, g.name)
+	hold, err := c.fs.Hold(g.name)
+	if err != nil {
+		return err
+	}
+	c.holds = append(c.holds, hold)
+	fresh, err := c.fs.Schemata(g.name)
+	if err != nil {
+		return err
+	}
+	set := slices.Clone(g.schemata)
+	for _, l := range base { // a fresh group has all bandwidth and every shareable way, whatever the default one has
+		for _, d := range l.Domains {
+			now, _ := fresh.Value(l.Resource, d.ID)
+			if _, ours := g.schemata.Value(l.Resource, d.ID); !ours && now != d.Value {
+				set = set.Set(l.Resource, d.ID, d.Value)
+			}
+		}
+	}
+	if err := c.fs.SetSchemata(g.name, set); err != nil {
+		return err
+	}
+	return c.fs.SetCPUs(g.name, g.cpus.String())
+}
+
+// verify reads back what was written.
+func (c *CAT) verify() error {
+	for _, want := range c.want {
+		got, err := readGroup(c.fs, want.name)
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(got.cpus, want.cpus) {
+			return fmt.Errorf("the group %s has the CPUs %q, not %q", want.name, got.cpus, want.cpus)
+		}
+		for _, l := range want.schemata {
+			for _, d := range l.Domains {
+				is, _ := got.schemata.Mask(l.Resource, d.ID)
+				asked, _ := want.schemata.Mask(l.Resource, d.ID)
+				if is != asked {
+					return fmt.Errorf("the group %s has %s:%d=%x, not %s", want.name, l.Resource, d.ID, is, d.Value)
 				}
 			}
-			*v = s
-			return nil
-		}}
+		}
 	}
-	return []bench.Option{
-		bench.WordOption("cat", &o.CAT, []string{catOff, catAuto, catRequire}, "cache allocation: off, auto (measure without where it is not to be had) or require"),
-		bench.WordOption("cat-level", &o.CATLevel, []string{catAuto, "3", "2"}, "cache level to split"),
-		mask("cat-mask", &o.CATMask, "ways of the measured CPUs, hexadecimal, or auto: the upper half"),
-		mask("cat-rest-mask", &o.CATRestMask, "ways of everybody else, or auto: the lower half"),
+	return nil
+}
+
+// End reads back once more, removes the groups and writes what became of it.
+func (c *CAT) End(r *bench.SuiteResult) {
+	if c.result.Applied && len(c.made) > 0 {
+		if err := c.locked(c.verify); err != nil {
+			c.result.Applied, c.result.Why = false, "it was changed while it was measured: "+err.Error()
+			r.Invalid = append(r.Invalid, "neither with nor without CAT: "+c.result.Why)
+		}
+		if now, err := c.fs.Schemata(""); err == nil && now.String() != c.base.String() {
+			c.notes = append(c.notes, "somebody changed the default group of resctrl during the run")
+		}
 	}
+	c.remove()
+	switch {
+	case c.options.asked():
+		result := c.result
+		r.CAT = &result
+		if !result.Applied {
+			r.Absent = append(r.Absent, bench.Absent{What: "cache allocation (CAT)", Why: result.Why})
+		}
+	case c.result.Why != "" && c.fs.Mounted():
+		c.notes = append(c.notes, "whether a cache allocation is in effect is not known: "+c.result.Why)
+	}
+	r.Warnings = append(r.Warnings, c.notes...)
+	c.notes = nil
+}
+
+// remove removes the groups, the last first; any number of calls.
+func (c *CAT) remove() {
+	for _, name := range slices.Backward(c.made) {
+		if err := c.fs.Remove(name); err != nil {
+			c.notes = append(c.notes, fmt.Sprintf("%v; remove it with rmdir %s/%s", err, c.fs.Dir(), name))
+		}
+	}
+	for _, h := range c.holds {
+		_ = h.Close() // the group is gone, and its lock with it
+	}
+	c.made, c.holds = nil, nil
+}
+
+// catWhy puts before an error of the kernel which of the conditions is missing.
+func catWhy(err error) string {
+	switch {
+	case errors.Is(err, syscall.EROFS):
+		return "permission: " + err.Error() + "; mount it writable: mount -o remount,rw /sys/fs/resctrl, in a container -v /sys/fs/resctrl:/sys/fs/resctrl"
+	case errors.Is(err, fs.ErrPermission):
+		return "permission: " + err.Error() + fmt.Sprintf("; run as root (this is user %d)", os.Getuid())
+	case errors.Is(err, syscall.ENOSPC):
+		return "no free class: " + err.Error() + "; remove groups that nobody needs, or mount without cdp, which halves their number"
+	case errors.Is(err, syscall.EBUSY):
+		return "no free monitoring number: " + err.Error() + "; wait until the caches have forgotten the last groups"
+	}
+	return err.Error()
 }

@@ -1,55 +1,62 @@
 package run
 
 import (
-	"strings"
+	"context"
+	"fmt"
+	"strconv"
 	"testing"
+	"time"
 
 	"opcycle/bench"
 )
 
-// Without a mount, a processor's flag or a kernel's option, a run goes on and says what is
-// missing; required, it ends before anything is measured.
-func TestCATThatIsNotToBeHad(t *testing.T) {
-	for _, word := range []string{catAuto, catRequire} {
-		o := DefaultSuiteOptions()
-		o.CAT = word
-		c := &CAT{options: &o}
-		err := c.Begin(t.Context(), &bench.Job{Root: t.TempDir(), Measured: []int{1}})
-		if (err != nil) != (word == catRequire) {
-			t.Errorf("%s: %v", word, err)
-		}
-		var r bench.SuiteResult
-		c.End(&r)
-		if r.CAT == nil || r.CAT.Applied || !strings.Contains(r.CAT.Why, "cpuinfo") || len(r.Absent) != 1 {
-			t.Errorf("%s: %+v, absent %+v", word, r.CAT, r.Absent)
-		}
-	}
+func requireCAT() CATOptions {
+	o := DefaultCATOptions()
+	o.Mode = catRequire
+	return o
 }
 
-func TestWayMask(t *testing.T) {
-	for text, want := range map[string]uint64{"f0": 0xf0, "0xff": 0xff, "0": 0, "": 0, "g": 0, "-1": 0} {
-		got, err := wayMask(text)
-		if got != want || (err != nil) != (want == 0) {
-			t.Errorf("%q: %x, %v", text, got, err)
-		}
+// conductCAT is the run that is killed.
+func conductCAT(root string) error {
+	job := bench.Job{Root: root, Measured: []int{3}}
+	for i := range 4 {
+		job.Host.CPUs = append(job.Host.CPUs, bench.CPU{ID: i, Caches: []bench.Cache{{Level: 3, Type: "Unified", ID: 0}}})
 	}
+	if err := NewCAT(requireCAT()).Begin(context.Background(), &job); err != nil {
+		return err
+	}
+	fmt.Println("applied")
+	time.Sleep(time.Minute)
+	return nil
 }
 
-func TestCATOptionsAreOneLineEach(t *testing.T) {
+func TestCATOptions(t *testing.T) {
 	o := DefaultSuiteOptions()
-	if len(Arounds(&o)) != 0 {
-		t.Error("the default puts something around a suite")
-	}
-	set := map[string]string{"cat": "auto", "cat-level": "2", "cat-mask": "f0", "cat-rest-mask": "0f"}
-	for _, x := range o.Table() {
-		if v, ok := set[x.Name]; ok {
-			if err := x.Set(v); err != nil || x.Get() != v {
-				t.Errorf("%s: %v, %q", x.Name, err, x.Get())
+	for _, c := range []struct {
+		name, value string
+		ok          bool
+	}{{"cat", "auto", true}, {"cat", "on", false}, {"cat-level", "2", true}, {"cat-level", "1", false}, {"cat-rt-mask", "f0", true}, {"cat-rt-mask", "0xff", true},
+		{"cat-rt-mask", "0", false}, {"cat-rt-mask", "", false}, {"cat-rt-mask", "-1", false}, {"cat-rest-mask", "0f", true}, {"cat-rest-mask", "upper", false}} {
+		for _, x := range o.Table() {
+			if x.Name != c.name {
+				continue
 			}
-			delete(set, x.Name)
+			err := x.Set(c.value)
+			if (err == nil) != c.ok || c.ok && x.Get() != c.value {
+				t.Errorf("--%s %q: %v, then it is %q", c.name, c.value, err, x.Get())
+			}
 		}
 	}
-	if len(set) > 0 || len(Arounds(&o)) != 1 {
-		t.Errorf("not set: %v", set)
+	if want := (CATOptions{"auto", "0xff", "0f", "2"}); o.CAT != want {
+		t.Errorf("the options are %+v", o.CAT)
+	}
+}
+
+func TestSplitOfWays(t *testing.T) {
+	for _, c := range []struct{ run, want string }{{"0", "0"}, {"f0", "f0"}, {"ff0f", "ff00"}, {"c3", "c0"}, {"8000000000000001", "8000000000000000"}, {"ffffffffffffffff", "ffffffffffffffff"}} {
+		in, _ := strconv.ParseUint(c.run, 16, 64)
+		if got := fmt.Sprintf("%x", longestRun(in)); got != c.want {
+			t.Errorf("the longest run of %s is %s, not %s", c.run, got, c.want)
+		}
 	}
 }

@@ -27,6 +27,7 @@ import (
 const (
 	asProbe     = "probe"
 	asConductor = "conductor"
+	asCAT       = "cat"
 )
 
 func TestMain(m *testing.M) {
@@ -42,6 +43,8 @@ func TestMain(m *testing.M) {
 		err = conduct(os.Args[2])
 	case len(os.Args) == 3 && os.Args[1] == asCampaign:
 		err = leadTicks(os.Args[2])
+	case len(os.Args) == 3 && os.Args[1] == asCAT:
+		err = conductCAT(os.Args[2])
 	default:
 		runtime.LockOSThread() // as main does: no probe's starter ends on the main thread
 		os.Exit(m.Run())

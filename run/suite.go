@@ -182,7 +182,7 @@ type SuiteOptions struct {
 	Housekeeping []int
 	RT           string
 
-	CAT, CATLevel, CATMask, CATRestMask string // see catOptions
+	CAT CATOptions
 
 	Stress, StressEngine string // see stressOptions
 	StressCPUs           []int
@@ -190,7 +190,7 @@ type SuiteOptions struct {
 
 // DefaultSuiteOptions are those of a run without flags.
 func DefaultSuiteOptions() SuiteOptions {
-	return SuiteOptions{RT: string(bench.RTAuto), CAT: catOff, CATLevel: catAuto, CATMask: catAuto, CATRestMask: catAuto, Stress: stressOff, StressEngine: "auto"}
+	return SuiteOptions{RT: string(bench.RTAuto), CAT: DefaultCATOptions(), Stress: stressOff, StressEngine: "auto"}
 }
 
 // Table is one line an option.
@@ -199,5 +199,5 @@ func (o *SuiteOptions) Table() []bench.Option {
 		bench.CPUOption("cpus", &o.CPUs, "CPUs to measure, as 3 or 2,4-5 (the quietest one)"),
 		bench.CPUOption("housekeeping-cpus", &o.Housekeeping, "CPUs for runtime threads, noise and the conductor (all others)"),
 		bench.WordOption("rt", &o.RT, []string{string(bench.RTAuto), string(bench.RTRequire), string(bench.RTOff)}, "real-time policy: auto, require or off"),
-	}, append(o.catOptions(), o.stressOptions()...)...)
+	}, append(o.CAT.Table(), o.stressOptions()...)...)
 }
