@@ -73,6 +73,10 @@ func lmbench(p *printer, results []*bench.SuiteResult, refs []bench.Reference) {
 			"opcycle references has their source, and how far they may be compared.", r.Vendor, r.Product, r.Platform))
 	}
 	p.item("", "Mhz of a line measured here is the rate of the time stamp counter, not lmbench's loop. A blank cell was not asked for.")
+	if slices.ContainsFunc(runs, lmbenchRun.unstable) {
+		p.item(doubtful+" ", "unstable: the repetitions spread so far that the figure says little: the middle half of them over more "+
+			"than a quarter of the median, or, of a minimum, no quarter of them near it. Their least and greatest stand below.")
+	}
 	for i, s := range marks {
 		p.item(fmt.Sprintf("[%d] ", i+1), s)
 	}
@@ -134,6 +138,14 @@ func suiteWord(r *bench.SuiteResult, series string) string {
 		}
 	}
 	return "n/a"
+}
+
+// doubtful marks a figure whose repetitions spread too far.
+const doubtful = "?"
+
+// unstable tells whether a figure of the run is.
+func (r lmbenchRun) unstable() bool {
+	return slices.ContainsFunc(r.readings, func(g *bench.Reading) bool { return g.Unstable != "" })
 }
 
 // headline is the reading in the table, nil: not measured.
@@ -205,17 +217,13 @@ func (t lmbenchTable) cell(r lmbenchRun, name string, marks *footnotes) string {
 	case g == nil:
 		return ""
 	case g.Value == nil:
-		return "n/a " + marks.mark(lmbenchWhy(t.name, g, "n/a: "+g.NA))
+		return "n/a " + marks.mark("n/a: "+g.NA)
 	case g.Unstable != "":
-		return digits(*g.Value) + " " + marks.mark(lmbenchWhy(t.name, g, "unstable: "+g.Unstable))
+		return digits(*g.Value) + " " + doubtful
 	case r.imported:
 		return strconv.FormatFloat(*g.Value, 'f', -1, 64)
 	}
 	return digits(*g.Value)
-}
-
-func lmbenchWhy(table string, g *bench.Reading, why string) string {
-	return table + "/" + g.Name + ": " + why
 }
 
 // digits writes three significant digits or more, never with an exponent.

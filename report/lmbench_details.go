@@ -66,7 +66,7 @@ func detail(g *bench.Reading, line int, notes *footnotes) []string {
 	if g.Mechanism == "" {
 		name += "not measured"
 	}
-	for _, why := range []string{g.Deviation, prefixed("unstable: ", g.Unstable), prefixed("n/a: ", g.NA)} {
+	for _, why := range []string{g.Deviation, prefixed("n/a: ", g.NA)} {
 		if why != "" {
 			name += " " + notes.mark(why)
 		}
@@ -74,6 +74,9 @@ func detail(g *bench.Reading, line int, notes *footnotes) []string {
 	value := "n/a"
 	if g.Value != nil {
 		value = digits(*g.Value) + " " + g.Unit
+	}
+	if g.Unstable != "" {
+		value = doubtful + " " + value
 	}
 	n := "n/a"
 	if g.N > 0 {

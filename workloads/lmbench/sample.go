@@ -32,6 +32,16 @@ const unstableFrom = 0.25
 // that in whole ones, at best of each: more, and the figure depends on the interval.
 const linear = 0.15
 
+// linearity is that cost by that of whole intervals. off: it is too far from 1, and, for
+// noise does that too, beyond every whole interval.
+func (s sample) linearity() (by float64, off bool) {
+	if s.half == 0 {
+		return 1, false
+	}
+	by = s.half / slices.Min(s.each)
+	return by, by < 1-linear || by > 1+linear && s.half > slices.Max(s.each)
+}
+
 // reading is the sample as a row, in unit. mechanism says how the operation was done.
 func (s sample) reading(mechanism, statistic, unit string) bench.Reading {
 	r := bench.Reading{Mechanism: mechanism, Statistic: statistic, Unit: unit, N: int64(len(s.each)), Batch: s.batch}
@@ -61,13 +71,11 @@ func (s sample) reading(mechanism, statistic, unit string) bench.Reading {
 	}
 	if *r.Value <= 0 {
 		return bench.Reading{Mechanism: mechanism, Statistic: statistic, Unit: unit, N: r.N, Batch: r.Batch, Min: r.Min, Max: r.Max,
-			NA: fmt.Sprintf("less than what was subtracted from it (%.3g %s): the difference is within the noise", *r.Value, unit)}
+			NA: "not more than what was subtracted from it: what is left is within the noise"}
 	}
 	r.Unstable = unstable(v, statistic)
-	if s.half > 0 {
-		if by := s.half / slices.Min(s.each); by < 1-linear || by > 1+linear {
-			r.Deviation = fmt.Sprintf("not linear: in intervals of half the length an operation costs %.2f times as much", by)
-		}
+	if by, off := s.linearity(); off {
+		r.Deviation = fmt.Sprintf("not linear: in intervals of half the length an operation costs %.2f times as much", by)
 	}
 	return r
 }

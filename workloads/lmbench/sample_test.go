@@ -105,7 +105,7 @@ func TestLess(t *testing.T) {
 
 func TestNotLinear(t *testing.T) {
 	s := samples(100, 110, 120)
-	for half, want := range map[float64]bool{0: false, 100: false, 114: false, 120: true, 80: true} {
+	for half, want := range map[float64]bool{0: false, 100: false, 114: false, 118: false, 130: true, 80: true} {
 		s.half = half
 		if r := s.reading("m", median, nanos); strings.Contains(r.Deviation, "not linear") != want {
 			t.Errorf("half an interval at %v: %q", half, r.Deviation)
