@@ -172,12 +172,8 @@ func finish(folder *run.Folder, file bench.File, out outputs) error {
 	return out.report(filepath.Join(folder.Dir, run.ResultName))
 }
 
-// planOf reads profile and flags and resolves them on this machine.
-func planOf(profile string, given map[string]string) (bench.Config, bench.Plan, bench.Host, error) {
-	return planWith(profile, given, func(*bench.Config, *bench.Origins) {})
-}
-
-// planWith is planOf with what a verb says beyond the flags of the profile.
+// planWith reads profile, flags and what a verb says beyond them, and resolves all on this
+// machine.
 func planWith(profile string, given map[string]string, say func(*bench.Config, *bench.Origins)) (bench.Config, bench.Plan, bench.Host, error) {
 	name, data, err := readProfile(profile)
 	if err != nil {

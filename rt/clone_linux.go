@@ -14,9 +14,13 @@ import (
 func rawClone() int
 func cloneExit() int
 func cloneExec(flags uintptr, path *byte, argv, envp **byte) int
+
+//lint:ignore U1000 the kernel calls it, by an address that assembly takes
 func countSignal()
 func handlerAddresses() (handler, restorer uintptr)
 func signalCount() uint64
+
+//lint:ignore U1000 it is copied, by an address that assembly takes
 func forker()
 func forkerStart() *byte
 

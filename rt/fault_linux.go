@@ -4,7 +4,11 @@ package rt
 
 // In assembly: the handler changes where the interrupted thread goes on.
 func storeFaulting(at uintptr, n uint64)
+
+//lint:ignore U1000 the handler goes on there
 func faultsOver()
+
+//lint:ignore U1000 the kernel calls it, by an address that assembly takes
 func onFault()
 func faultHandler() uintptr
 func faultCount() uint64

@@ -72,24 +72,28 @@ func loops(t testing.TB) map[string]func(n int64) {
 	call, reply := make([]byte, rpcCallBytes), make([]byte, rpcCallBytes)
 	return map[string]func(n int64){
 		"null call": func(n int64) { nullCalls(n) },
-		"empty":     func(n int64) { emptyLoop(n) },
-		"read":      func(n int64) { readBytes(zero, one, n) },
-		"write":     func(n int64) { writeBytes(null, one, n) },
-		"stat":      func(n int64) { stats(path, n) },
-		"open":      func(n int64) { opens(path, n) },
-		"select":    func(n int64) { selects(ours+1, 1, &set, n) },
-		"kill 0":    func(n int64) { kills(own, 0, n) },
-		"fork":      func(n int64) { forks(n) },
-		"hop":       func(n int64) { hop(&self, pipes, n) },
-		"ring":      func(n int64) { token.rounds(n) }, // of one process: through its own pipe
-		"trips":     func(n int64) { trips(&self, n) },
-		"sockets":   func(n int64) { sockets(n) },
-		"sum":       func(n int64) { sum(self.mem) },
-		"udp":       func(n int64) { datagrams(&datagram, &sequence, n) },
-		"rpc":       func(n int64) { rpc.calls(n) },
-		"connect":   func(n int64) { connect.bursts(n) },
-		"exec":      func(n int64) { program.clones(false, n) },
-		"vfork":     func(n int64) { program.clones(true, n) },
+		"empty": func(n int64) {
+			if emptyLoop(n) != 0 {
+				t.Error("an empty loop failed")
+			}
+		},
+		"read":    func(n int64) { readBytes(zero, one, n) },
+		"write":   func(n int64) { writeBytes(null, one, n) },
+		"stat":    func(n int64) { stats(path, n) },
+		"open":    func(n int64) { opens(path, n) },
+		"select":  func(n int64) { selects(ours+1, 1, &set, n) },
+		"kill 0":  func(n int64) { kills(own, 0, n) },
+		"fork":    func(n int64) { forks(n) },
+		"hop":     func(n int64) { hop(&self, pipes, n) },
+		"ring":    func(n int64) { token.rounds(n) }, // of one process: through its own pipe
+		"trips":   func(n int64) { trips(&self, n) },
+		"sockets": func(n int64) { sockets(n) },
+		"sum":     func(n int64) { sum(self.mem) },
+		"udp":     func(n int64) { datagrams(&datagram, &sequence, n) },
+		"rpc":     func(n int64) { rpc.calls(n) },
+		"connect": func(n int64) { connect.bursts(n) },
+		"exec":    func(n int64) { program.clones(false, n) },
+		"vfork":   func(n int64) { program.clones(true, n) },
 		"rpc codec": func(n int64) {
 			for range n {
 				putCall(call, 1)
