@@ -31,7 +31,6 @@ type kernel struct {
 	closids int
 	cpus    []int // online
 	groups  map[string]*kernelGroup
-	_   []string // classes by their making
 	status  string
 	refuse  syscall.Errno // of a mkdir
 	writes  []string      // "group/file text"
