@@ -230,6 +230,9 @@ func (c *checker) run(ctx context.Context, cpu int, args []string) (string, erro
 	enough, _ := c.lengths()
 	cmd := exec.CommandContext(limited, path, args[1:]...)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("ENOUGH=%d", enough.Microseconds()))
+	if c.folder != "" { // lat_fs makes its files in /tmp whatever folder it is given
+		cmd.Env = append(cmd.Env, "TMPDIR="+c.folder)
+	}
 	cmd.SysProcAttr, cmd.WaitDelay = rt.OwnGroup(), killAfter
 	cmd.Cancel = func() error { rt.KillGroup(cmd.Process); return nil }
 	var out bytes.Buffer

@@ -47,8 +47,8 @@ func originals() []original {
 		original{figure: "local_latency/udp", args: []string{"lat_udp", host}, server: []string{"lat_udp", "-s"}, stop: []string{"lat_udp", "-S", host}, read: micro},
 		original{figure: "local_latency/tcp", args: []string{"lat_tcp", host}, server: []string{"lat_tcp", "-s"}, stop: []string{"lat_tcp", "-S", host}, read: micro},
 		original{figure: "local_latency/tcp_connect", args: []string{"lat_connect", host}, server: []string{"lat_connect", "-s"}, stop: []string{"lat_connect", "-S", host}, apart: true, read: micro},
-		original{figure: "file_vm/create_0k", args: []string{"lat_fs", "-s", "0", "{folder}"}, read: perSecond("0k", 2)},
-		original{figure: "file_vm/delete_0k", args: []string{"lat_fs", "-s", "0", "{folder}"}, read: perSecond("0k", 3)},
+		original{figure: "file_vm/create_0k", args: []string{"lat_fs", "-N", "3", "{folder}"}, read: perSecond("0k", 2)},
+		original{figure: "file_vm/delete_0k", args: []string{"lat_fs", "-N", "3", "{folder}"}, read: perSecond("0k", 3)},
 		original{figure: "file_vm/create_10k", args: []string{"lat_fs", "-s", "10k", "{folder}"}, read: perSecond("10k", 2)},
 		original{figure: "file_vm/delete_10k", args: []string{"lat_fs", "-s", "10k", "{folder}"}, read: perSecond("10k", 3)},
 		original{figure: "file_vm/mmap", args: []string{"lat_mmap", "64m", "{file}"}, read: second},
@@ -59,11 +59,12 @@ func originals() []original {
 		original{figure: "local_bandwidth/tcp", args: []string{"bw_tcp", "-m", "65536", host}, server: []string{"bw_tcp", "-s"}, stop: []string{"bw_tcp", "-S", host}, read: second},
 		original{figure: "local_bandwidth/file_reread", args: []string{"bw_file_rd", "64m", "io_only", "{file}"}, read: second},
 		original{figure: "local_bandwidth/mmap_reread", args: []string{"bw_mmap_rd", "64m", "mmap_only", "{file}"}, read: second},
-		original{figure: "local_bandwidth/bcopy_libc", args: []string{"bw_mem", "64m", "bcopy"}, read: second},
-		original{figure: "local_bandwidth/bcopy_hand", args: []string{"bw_mem", "64m", "fcp"}, read: second},
-		original{figure: "local_bandwidth/memory_read", args: []string{"bw_mem", "64m", "frd"}, read: second},
-		original{figure: "local_bandwidth/memory_write", args: []string{"bw_mem", "64m", "fwr"}, read: second},
-		original{figure: "memory_latency/main", args: []string{"lat_mem_rd", "-t", "64", "128"}, read: second},
+		original{figure: "local_bandwidth/bcopy_libc", row: "memmove, 32 MiB", args: []string{"bw_mem", "32m", "bcopy"}, read: second},
+		original{figure: "local_bandwidth/bcopy_hand", row: "unrolled, 32 MiB", args: []string{"bw_mem", "32m", "fcp"}, read: second},
+		original{figure: "local_bandwidth/memory_read", row: "unrolled, 64 MiB", args: []string{"bw_mem", "64m", "frd"}, read: second},
+		original{figure: "local_bandwidth/memory_write", row: "unrolled, 64 MiB", args: []string{"bw_mem", "64m", "fwr"}, read: second},
+		// Three repetitions of its 220 sizes take half a minute.
+		original{figure: "memory_latency/main", row: "stride 128, 64 MiB", args: []string{"lat_mem_rd", "-N", "3", "64", "128"}, read: second},
 	)
 }
 
