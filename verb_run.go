@@ -131,7 +131,7 @@ func runRun(ctx context.Context, profile string, given map[string]string, budget
 // conduct runs o to its end, shows where it is, saves the result and reports it.
 func conduct(ctx context.Context, o run.OPCUA, out outputs, stderr io.Writer) error {
 	if o.Plan.Out == "" {
-		o.Plan.Out = filepath.Join("results", time.Now().UTC().Format("20060102T150405Z"))
+		o.Plan.Out = defaultOut()
 	}
 	folder, err := run.Create(o.Plan.Out, run.Kept(o.Plan))
 	if err != nil {
@@ -159,6 +159,19 @@ func conduct(ctx context.Context, o run.OPCUA, out outputs, stderr io.Writer) er
 	}
 	file.Tool = tool()
 	return finish(folder, file, out)
+}
+
+// defaultOut is the folder of a result that was given none: of this second, with a number
+// when there is one already.
+func defaultOut() string {
+	base := filepath.Join("results", time.Now().UTC().Format("20060102T150405Z"))
+	out := base
+	for i := 2; ; i++ {
+		if _, err := os.Stat(out); err != nil {
+			return out
+		}
+		out = fmt.Sprintf("%s-%d", base, i)
+	}
 }
 
 // finish saves the result and does what report does.

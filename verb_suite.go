@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -104,7 +103,7 @@ func runSuite(ctx context.Context, s run.Suite, out string, to outputs, stderr i
 		return err
 	}
 	if out == "" {
-		out = filepath.Join("results", time.Now().UTC().Format("20060102T150405Z"))
+		out = defaultOut()
 	}
 	if s.Folder, err = run.Create(out, 0); err != nil {
 		return err

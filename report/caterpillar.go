@@ -2,8 +2,10 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"opcycle/bench"
 	"opcycle/judge"
@@ -88,11 +90,12 @@ func vendorNumber(columns []vendorColumn, platform string) int {
 func vendorNotes(p *printer, columns []vendorColumn, definition string) {
 	said := ""
 	for _, c := range columns {
-		if c.platform == said {
-			continue
+		n := vendorNumber(columns, c.platform)
+		if c.platform != said {
+			p.item(fmt.Sprintf("vendor %d: ", n), c.platform+". Source: "+c.source+".")
 		}
 		said = c.platform
-		p.item(fmt.Sprintf("vendor %d: ", vendorNumber(columns, c.platform)), c.platform+"; "+c.conditions+". Source: "+c.source+".")
+		p.item(fmt.Sprintf("vendor %d, %s: ", n, c.head), c.conditions+".")
 	}
 	if definition != "" && len(columns) > 0 {
 		p.item("", "Not comparable by number: "+definition+".")
@@ -112,10 +115,25 @@ func caterpillarDetail(p *printer, r *bench.SuiteResult) {
 		return figure(f.Value, f.Unit)
 	}
 	p.item(title+": ", fmt.Sprintf("%s samples of 10,000 iterations in %s; session: least iteration %s, largest %s, jitter %s cycles%s",
-		value("samples", "count"), judge.Span(r.Ended.Sub(r.Started)), value("session", "min"), value("session", "max"), value("session", "jitter"), inNanoseconds(r)))
+		value("samples", "count"), sampleTime(r), value("session", "min"), value("session", "max"), value("session", "jitter"), inNanoseconds(r)))
 	p.item(title+": ", fmt.Sprintf("buffer %s bytes (%s); %s; what limits FIFO time: %s (%s); %s rests, %s iterations after a rest left out, %s suspected throttlings",
 		value("buffer", "bytes"), figureText(r, "buffer", "from"), figureText(r, "thread", "policy"), figureText(r, "fifo_limit", "by"), figureText(r, "fifo_limit", "why"),
 		value("samples", "rests"), value("samples", "left_out"), value("samples", "suspected_throttling")))
+}
+
+// sampleTime is what the samples took, rests included and pauses of a resumed run not.
+func sampleTime(r *bench.SuiteResult) string {
+	if r.Samples == nil || r.Samples.LeftOut > 0 {
+		return judge.Span(r.Ended.Sub(r.Started))
+	}
+	i := slices.Index(r.Samples.Columns, "SampleTime")
+	var ns float64
+	for _, row := range r.Samples.Rows {
+		if i >= 0 && i < len(row) && row[i] != nil {
+			ns += *row[i]
+		}
+	}
+	return judge.Span(time.Duration(ns).Round(time.Millisecond))
 }
 
 // inNanoseconds are the session's figures in ns.

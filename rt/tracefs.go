@@ -63,7 +63,8 @@ func findTracefs(root string) (base, mounted string, err error) {
 	if root != "/" {
 		return "", "", fmt.Errorf("no tracefs below %s", root)
 	}
-	dir, err := os.MkdirTemp("", "opcycle-tracefs-")
+	removeStaleMounts()
+	dir, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", mountPrefix, os.Getpid()))
 	if err != nil {
 		return "", "", fmt.Errorf("a folder for tracefs: %w", err)
 	}
@@ -72,6 +73,25 @@ func findTracefs(root string) (base, mounted string, err error) {
 		return "", "", fmt.Errorf("tracefs is not mounted, and can't be: %w; run as root (CAP_SYS_ADMIN), or mount -t tracefs none /sys/kernel/tracing", err)
 	}
 	return dir, dir, nil
+}
+
+// mountPrefix begins the names of folders that tracefs is mounted in, before the process.
+const mountPrefix = "opcycle-tracefs-"
+
+// removeStaleMounts unmounts what a killed run had mounted.
+func removeStaleMounts() {
+	found, err := filepath.Glob(filepath.Join(os.TempDir(), mountPrefix+"*"))
+	if err != nil {
+		return
+	}
+	for _, dir := range found {
+		pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), mountPrefix), "-")
+		if _, err := os.Stat("/proc/" + pid); errors.Is(err, os.ErrNotExist) {
+			removeStale(filepath.Join(dir, "instances"))
+			_ = unmount(dir) // it may be a folder only
+			_ = os.Remove(dir)
+		}
+	}
 }
 
 // removeStale removes instances of processes that are gone.

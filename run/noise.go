@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,7 @@ const verifyLimit = 10 * time.Second
 type Noise struct {
 	options *SuiteOptions
 	prober  Prober
+	warn    string
 	running *beside
 }
 
@@ -32,6 +34,15 @@ func (n *Noise) Begin(ctx context.Context, job *bench.Job) error {
 	r.Engine, r.CPUs = n.options.StressEngine, n.options.StressCPUs
 	if n.options.Stress != stressDefault {
 		r.Args = n.options.Stress
+	}
+	on := r.CPUs
+	if len(on) == 0 {
+		on = job.Housekeeping[:1]
+	}
+	for _, cpu := range on {
+		if slices.Contains(job.Measured, cpu) {
+			n.warn = fmt.Sprintf("the noise runs on the measured CPU %d itself: it is no neighbour there; give others with --stress-cpus", cpu)
+		}
 	}
 	seen := make(chan struct{}, 1)
 	s := Suite{Suite: stress.Suite(), Runner: r, Options: *n.options, Host: job.Host, Root: job.Root, Prober: n.prober,
@@ -72,6 +83,9 @@ func (n *Noise) End(r *bench.SuiteResult) {
 	r.Stressors = append(r.Stressors, so)
 	for _, s := range so.Invalid {
 		r.Invalid = append(r.Invalid, "the noise that was asked for was not there: "+s)
+	}
+	if n.warn != "" {
+		r.Warnings = append(r.Warnings, n.warn)
 	}
 	r.Warnings = append(r.Warnings, so.Warnings...)
 	r.Absent = append(r.Absent, so.Absent...)

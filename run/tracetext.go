@@ -92,11 +92,41 @@ func parseTraceLine(line string) (traceEvent, bool) {
 // long as the release was late if that is longer.
 func explain(events []traceEvent, breach traceEvent, s *traceSummary) []string {
 	span := max(int64(traceWindow), s.Late)
-	from := breach.at - span
-	ran, handlers, count := map[string]int64{}, map[string]int64{}, map[string]int{}
+	ran, handlers, count, seen := owners(events, breach, breach.at-span)
+	out := []string{fmt.Sprintf("release %d began %.1f us late and stopped the tracer; in the %.3f ms before, on CPU %d:", s.K, float64(s.Late)/1e3, float64(span)/1e6, breach.cpu)}
+	if !seen {
+		return append(out, "no switch of threads is in the trace: one thread had the CPU all the time, or the buffer does not reach back so far")
+	}
+	for _, who := range byTime(ran) {
+		out = append(out, fmt.Sprintf("%s ran for %.1f us", nameOf(who), float64(ran[who])/1e3))
+	}
+	for _, kind := range byTime(handlers) {
+		out = append(out, fmt.Sprintf("%s: %d time(s), %.1f us in all", kind, count[kind], float64(handlers[kind])/1e3))
+	}
+	if s.Late < span {
+		ran, _, _, _ := owners(events, breach, breach.at-s.Late)
+		var parts []string
+		for _, who := range byTime(ran) {
+			parts = append(parts, fmt.Sprintf("%s %.1f us", nameOf(who), float64(ran[who])/1e3))
+		}
+		out = append(out, fmt.Sprintf("of the %.1f us between its due time and its start: %s", float64(s.Late)/1e3, strings.Join(parts, ", ")))
+	}
+	return out
+}
+
+func nameOf(who string) string {
+	if strings.HasPrefix(who, "swapper/") {
+		return "nobody (idle)"
+	}
+	return who
+}
+
+// owners are who had the CPU of a breach from an instant on, and what handlers ran on it;
+// seen is false when no switch tells.
+func owners(events []traceEvent, breach traceEvent, from int64) (ran, handlers map[string]int64, count map[string]int, seen bool) {
+	ran, handlers, count = map[string]int64{}, map[string]int64{}, map[string]int{}
 	running, since := "", from
 	entered := map[string]int64{}
-	seen := false
 	for _, e := range events {
 		if e.cpu != breach.cpu || e.at > breach.at {
 			continue
@@ -127,21 +157,7 @@ func explain(events []traceEvent, breach traceEvent, s *traceSummary) []string {
 		ran[running] += breach.at - max(since, from)
 		seen = true
 	}
-	out := []string{fmt.Sprintf("release %d began %.1f us late and stopped the tracer; in the %.3f ms before, on CPU %d:", s.K, float64(s.Late)/1e3, float64(span)/1e6, breach.cpu)}
-	if !seen {
-		return append(out, "no switch of threads is in the trace: one thread had the CPU all the time, or the buffer does not reach back so far")
-	}
-	for _, who := range byTime(ran) {
-		name := who
-		if strings.HasPrefix(who, "swapper/") {
-			name = "nobody (idle)"
-		}
-		out = append(out, fmt.Sprintf("%s ran for %.1f us", name, float64(ran[who])/1e3))
-	}
-	for _, kind := range byTime(handlers) {
-		out = append(out, fmt.Sprintf("%s: %d time(s), %.1f us in all", kind, count[kind], float64(handlers[kind])/1e3))
-	}
-	return out
+	return ran, handlers, count, seen
 }
 
 // byTime are the keys with the most time first.

@@ -44,6 +44,7 @@ CPU:1 [LOST 12 EVENTS]
 	want := []string{
 		"release 12 began 500.0 us late and stopped the tracer; in the 1.000 ms before, on CPU 1:",
 		"hog-7 ran for 600.0 us", "nobody (idle) ran for 300.0 us", "plc task-5 ran for 100.0 us", "local_timer: 1 time(s), 40.0 us in all",
+		"of the 500.0 us between its due time and its start: hog-7 400.0 us, plc task-5 100.0 us",
 	}
 	if !slices.Equal(s.Text, want) {
 		t.Errorf("%q\nwant %q", s.Text, want)

@@ -51,7 +51,9 @@ func measure(p *page, w *work, stop *uint32, first, samples int64, pace *pace) s
 				return 0
 			}
 			if pace.rest && rt.Now()-begin >= pace.busy {
-				if errno := rest(begin + pace.of); errno != 0 {
+				now := rt.Now()
+				// An iteration that was longer than the period rests for its share too.
+				if errno := rest(max(begin+pace.of, now+(now-begin)*(pace.of-pace.busy)/pace.busy)); errno != 0 {
 					atomic.StoreUint32(&p.ended, 1)
 					return errno
 				}

@@ -53,6 +53,12 @@ func (m *measurement) result() bench.SuiteResult {
 	if m.lost > 0 {
 		out.Invalid = append(out.Invalid, fmt.Sprintf("%d samples were overwritten before they were read", m.lost))
 	}
+	if m.fault != "" {
+		out.Invalid = append(out.Invalid, m.fault+"; the samples before it are kept")
+	}
+	if gaps := m.throttled(); gaps > 0 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%d iteration(s) took 40 to 60 ms: suspected throttling, or a hypervisor; they are in the jitter of their samples, which then says nothing of the memory system", gaps))
+	}
 	if len(samples) == 0 {
 		out.Invalid = append(out.Invalid, "no sample was finished")
 	}
@@ -65,9 +71,12 @@ func (m *measurement) result() bench.SuiteResult {
 	m.absent(&out)
 	m.moments(&out)
 	if m.info.PID != 0 {
-		m.info.MaxProcs, m.info.Locked, m.info.LockError, m.info.CState = 2, m.answer.LockError == "", m.answer.LockError, "held at 0 us"
-		if m.answer.CState != "" {
-			m.info.CState = "not held: " + m.answer.CState
+		m.info.MaxProcs, m.info.LockError, m.info.CState = 2, "not known: the probe has not answered", "not known: the probe has not answered"
+		if m.answer.Hz > 0 {
+			m.info.Locked, m.info.LockError, m.info.CState = m.answer.LockError == "", m.answer.LockError, "held at 0 us"
+			if m.answer.CState != "" {
+				m.info.CState = "not held: " + m.answer.CState
+			}
 		}
 		out.Processes = []bench.ProcessInfo{m.info}
 	}
@@ -75,6 +84,14 @@ func (m *measurement) result() bench.SuiteResult {
 		out.Files = []string{m.csv}
 	}
 	return out
+}
+
+// throttled counts the iterations that look like throttling.
+func (m *measurement) throttled() (n int64) {
+	for i := range m.state.Rows {
+		n += m.state.Rows[i].Gaps
+	}
+	return n
 }
 
 // keptRows is how many samples a result holds; a file beside it has them all.
@@ -111,17 +128,22 @@ func (m *measurement) figures(out *bench.SuiteResult, samples []sample, all *ses
 	}
 	var jitter []float64
 	var rests, leftOut, gaps int64
+	warm := 0
 	for i := range samples {
-		jitter = append(jitter, samples[i].Jitter)
+		if slices.Contains(m.state.Warm, samples[i].Index) {
+			warm++ // it fills the cache: neither in these rows nor in the session
+		} else {
+			jitter = append(jitter, samples[i].Jitter)
+		}
 		rests, leftOut, gaps = rests+samples[i].Rests, leftOut+samples[i].LeftOut, gaps+samples[i].Gaps
 	}
 	none := ""
 	if len(jitter) == 0 {
-		none, jitter = "no sample was finished", []float64{0}
+		none, jitter = "needs 2 samples: the first warms up", []float64{0}
 	}
 	few := none
 	if few == "" && len(jitter) < 2 {
-		few = "needs 2 samples"
+		few = "needs 3 samples: the first warms up"
 	}
 	add("sample_jitter", "min", "cycles", slices.Min(jitter), none)
 	add("sample_jitter", "max", "cycles", slices.Max(jitter), none)
@@ -139,6 +161,7 @@ func (m *measurement) figures(out *bench.SuiteResult, samples []sample, all *ses
 	add("session", "max", "cycles", float64(all.Max), session)
 	add("samples", "count", "1", float64(len(samples)), "")
 	add("samples", "iterations", "1", float64(len(samples)*iterations), "")
+	add("samples", "warm_up", "1", float64(warm), "")
 	add("samples", "rests", "1", float64(rests), "")
 	add("samples", "left_out", "1", float64(leftOut), "")
 	add("samples", "suspected_throttling", "1", float64(gaps), "")
@@ -160,7 +183,11 @@ func (m *measurement) figures(out *bench.SuiteResult, samples []sample, all *ses
 	} else {
 		text("fifo_limit", "by", bench.FIFOUnknown)
 	}
-	text("thread", "policy", fmt.Sprintf("%s %d", m.answer.Policy, m.answer.Priority))
+	policy := fmt.Sprintf("%s %d", m.answer.Policy, m.answer.Priority)
+	if m.answer.Policy == "" {
+		policy = "not known: the probe has not answered"
+	}
+	text("thread", "policy", policy)
 }
 
 func (m *measurement) absent(out *bench.SuiteResult) {

@@ -20,6 +20,7 @@ import (
 const (
 	pollEvery = 100 * time.Millisecond
 	lastWord  = 5 * time.Second
+	stuck     = 2 * time.Minute // without a sample: the watchdog of a loop that never sleeps
 )
 
 // endless is the count of samples of a run that another one ends.
@@ -38,6 +39,7 @@ type measurement struct {
 	gaps    int64 // of this process that are kept
 	state   state
 	lost    int64
+	fault   string // what ended the run before its time
 	warn    []string
 	answer  answer
 	info    bench.ProcessInfo
@@ -64,7 +66,10 @@ func (r *runner) Run(ctx context.Context, job bench.Job) (bench.SuiteResult, err
 	}
 	if m.order.Samples > 0 {
 		if err := m.run(ctx); err != nil {
-			return bench.SuiteResult{}, err
+			if len(m.state.Rows) == 0 {
+				return bench.SuiteResult{}, err // a file that was begun goes with the folder
+			}
+			m.fault = err.Error() // what was measured until then stays
 		}
 	} else {
 		m.started, m.ended = time.Now(), time.Now()
@@ -141,16 +146,13 @@ func (m *measurement) watch(ctx context.Context, p *bench.ProbeRun) error {
 	go func() { answered <- p.Wait(&m.answer) }()
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
-	kept := time.Now()
+	kept, alive, seen := time.Now(), time.Now(), len(m.state.Rows)
 	stop, end := ctx.Done(), m.job.End
 	var limit <-chan time.Time
 	for {
 		select {
 		case err := <-answered:
-			if err != nil {
-				return err
-			}
-			err = m.read()
+			err = errors.Join(err, m.read())
 			if ctx.Err() != nil {
 				m.checkpoint()
 			}
@@ -172,6 +174,13 @@ func (m *measurement) watch(ctx context.Context, p *bench.ProbeRun) error {
 				return err
 			}
 			m.report()
+			if n := len(m.state.Rows); n > seen {
+				seen, alive = n, time.Now()
+			} else if time.Since(alive) > stuck {
+				p.Kill()
+				<-answered
+				return fmt.Errorf("the probe finished no sample for %s and was killed: fewer --steps make a shorter iteration", stuck)
+			}
 			if m.job.Checkpoint != nil && time.Since(kept) >= m.job.CheckpointEvery {
 				kept = time.Now()
 				m.checkpoint()

@@ -71,7 +71,7 @@ func (r *runner) Options() []bench.Option {
 		bench.IntOption("samples", &r.samples, 1, 10_000_000, "samples of 10,000 iterations; the vendor's 3 hours are 7200"),
 		bench.WordOption("workload", &r.workload, []string{workMemory, workCompute}, "memory, or compute as the control"),
 		buffer,
-		bench.IntOption("steps", &r.steps, 1, 1<<24, "steps of an iteration"),
+		bench.IntOption("steps", &r.steps, 1, 1<<18, "steps of an iteration"),
 		bench.IntOption("priority", &r.priority, 1, 99, "SCHED_FIFO priority"),
 		bench.SwitchOption("no-rest", &r.noRest, "do not rest where the kernel limits FIFO time"),
 		bench.SwitchOption("huge-pages", &r.huge, "ask for huge pages"),

@@ -67,6 +67,9 @@ func (c *cross) figure(name string, of func(slice) float64) {
 	c.number(name+"_ratio", "low", i.Low, ok)
 	c.number(name+"_ratio", "high", i.High, ok)
 	c.number(name+"_ratio", "coverage", i.Coverage, ok)
+	if !ok {
+		c.out.Invalid = append(c.out.Invalid, fmt.Sprintf("the ratio of %s proves nothing: %d pairs give no interval, %d are the fewest", name, len(c.pairs), fewestPairs))
+	}
 	if ok && i.Low > tolerated {
 		c.out.Failed = append(c.out.Failed, fmt.Sprintf("our %s is above rt-tests': the ratio is %.3f, %.1f %% interval %.3f to %.3f, which lies wholly above %.2f",
 			name, i.Median, 100*i.Coverage, i.Low, i.High, tolerated))

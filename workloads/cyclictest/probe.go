@@ -91,7 +91,8 @@ func probe(p *bench.ProbeSide) error {
 	start, ready, done := make(chan struct{}), make(chan threadAnswer, len(o.CPUs)), make(chan threadAnswer, len(o.CPUs))
 	for i, cpu := range o.CPUs {
 		go func() {
-			runtime.LockOSThread() // never unlocked: its policy ends with it
+			runtime.LockOSThread()          // never unlocked: its policy ends with it
+			_ = rt.NameThread("cyclictest") // for ps and the tracer only
 			t := place(cpu, &o)
 			ready <- t
 			<-start

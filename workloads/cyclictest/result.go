@@ -144,6 +144,9 @@ func (m *measurement) doubt(out *bench.SuiteResult, t *tally) {
 	warn := func(format string, a ...any) {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("CPU %d: ", t.CPU)+fmt.Sprintf(format, a...))
 	}
+	if n := t.Latency.Count + t.Missed; t.Missed*100 > n {
+		warn("%d of %d instants were slept over: they are in no latency and no percentile, which are of the others only", t.Missed, n)
+	}
 	for name, list := range map[string][]int64{"logarithmic": t.Log, "linear": t.Micro} {
 		held := int64(0)
 		for _, n := range list {

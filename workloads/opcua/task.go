@@ -45,6 +45,7 @@ func startTask(p bench.Plan, pr bench.Process, rtError string, program string, g
 	go func() {
 		runtime.LockOSThread() // for good: the thread goes with the goroutine
 		t.tid = rt.Gettid()
+		_ = rt.NameThread("plc task") // for ps and the tracer only
 		cfg, err := t.settle(p, pr, rtError, cfg)
 		var run *plc.Task
 		if err == nil {

@@ -60,7 +60,7 @@ func (h *hwlat) Run(ctx context.Context, job bench.Job) (bench.SuiteResult, erro
 		out.Invalid = []string{"n/a: " + err.Error() + `; "opcycle suite oslat" sees gaps of system and hardware together`}
 		return out, nil
 	}
-	restore, err := h.set(dir)
+	restore, err := h.set(dir, job.Measured)
 	if err == nil {
 		err = h.wait(ctx, job)
 	}
@@ -101,7 +101,7 @@ func (h *hwlat) find(root string) (string, error) {
 }
 
 // set configures and starts the tracer; restore puts everything back as found.
-func (h *hwlat) set(dir string) (restore func() error, err error) {
+func (h *hwlat) set(dir string, cpus []int) (restore func() error, err error) {
 	var undo [][2]string
 	restore = func() error {
 		var errs []error
@@ -111,7 +111,9 @@ func (h *hwlat) set(dir string) (restore func() error, err error) {
 		return errors.Join(errs...)
 	}
 	us := func(d time.Duration) string { return strconv.FormatInt(d.Microseconds(), 10) }
-	for _, s := range [][2]string{{"tracing_on", "0"}, {"current_tracer", NameHWLat}, {"hwlat_detector/window", us(h.window)},
+	// The kernel refuses a width that does not fit its window at any moment: through the
+	// least width, whichever way both change, and back by the same way.
+	for _, s := range [][2]string{{"tracing_on", "0"}, {"tracing_cpumask", cpuMask(cpus)}, {"current_tracer", NameHWLat}, {"hwlat_detector/width", "1"}, {"hwlat_detector/window", us(h.window)},
 		{"hwlat_detector/width", us(h.width)}, {"tracing_thresh", us(h.threshold)}, {"tracing_on", "1"}} {
 		path := filepath.Join(dir, s[0])
 		before, err := os.ReadFile(path)
@@ -124,6 +126,26 @@ func (h *hwlat) set(dir string) (restore func() error, err error) {
 		undo = append(undo, [2]string{s[0], strings.TrimSpace(string(before))})
 	}
 	return restore, nil
+}
+
+// cpuMask is the kernel's mask in hexadecimal, 32 CPUs a word.
+func cpuMask(cpus []int) string {
+	var words []uint32
+	for _, c := range cpus {
+		for len(words) <= c/32 {
+			words = append(words, 0)
+		}
+		words[c/32] |= 1 << (c % 32)
+	}
+	var parts []string
+	for i := len(words) - 1; i >= 0; i-- {
+		form := "%08x"
+		if len(parts) == 0 {
+			form = "%x"
+		}
+		parts = append(parts, fmt.Sprintf(form, words[i]))
+	}
+	return strings.Join(parts, ",")
 }
 
 func (h *hwlat) wait(ctx context.Context, job bench.Job) error {

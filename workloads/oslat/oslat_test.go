@@ -36,7 +36,7 @@ func TestSpinAddsUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, stop := &page{}, uint32(0)
-	if n := testing.AllocsPerRun(1, func() { spin(p, &stop, int64(0.05*clock.Hz), int64(20e-6*clock.Hz)) }); n != 0 {
+	if n := testing.AllocsPerRun(1, func() { spin(p, &stop, int64(0.05*clock.Hz), int64(20e-6*clock.Hz), 1<<60, 1<<61) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 	var held int64
@@ -59,7 +59,7 @@ func BenchmarkSpin(b *testing.B) {
 	p, stop := &page{}, uint32(0)
 	b.ReportAllocs()
 	for b.Loop() {
-		spin(p, &stop, 100_000, 1<<60)
+		spin(p, &stop, 100_000, 1<<60, 1<<60, 1<<61)
 	}
 	b.ReportMetric(float64(p.cycles.Sum)/float64(p.cycles.Count), "cycles/reading")
 }
@@ -76,7 +76,7 @@ func tracingTree(t *testing.T, tracers string) string {
 	t.Helper()
 	root := t.TempDir()
 	dir := filepath.Join(root, "sys/kernel/tracing")
-	for name, text := range map[string]string{"available_tracers": tracers, "current_tracer": "nop\n", "tracing_on": "1\n", "tracing_thresh": "0\n",
+	for name, text := range map[string]string{"available_tracers": tracers, "current_tracer": "nop\n", "tracing_on": "1\n", "tracing_thresh": "0\n", "tracing_cpumask": "3\n",
 		"hwlat_detector/width": "500000\n", "hwlat_detector/window": "1000000\n", "trace": `# tracer: hwlat
 #                                _-----=> irqs-off
            <...>-1729    [001] d....   678.473449: #1      inner/outer(us):   11/12    ts:1581527483.343962693 count:6
@@ -103,7 +103,7 @@ func TestHWLatOnATree(t *testing.T) {
 			}
 		}
 	}
-	r, err := h.Run(t.Context(), bench.Job{Root: root, Progress: func(bench.Progress) {}})
+	r, err := h.Run(t.Context(), bench.Job{Root: root, Measured: []int{0, 33}, Progress: func(bench.Progress) {}})
 	if err != nil || !r.Complete || len(r.Invalid) > 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -113,7 +113,7 @@ func TestHWLatOnATree(t *testing.T) {
 	if *r.Figures[0].Value != 2 || *r.Figures[1].Value != 16_000 {
 		t.Errorf("%+v", r.Figures)
 	}
-	for name, want := range map[string]string{"current_tracer": "nop", "tracing_on": "1", "tracing_thresh": "0", "hwlat_detector/width": "500000"} {
+	for name, want := range map[string]string{"tracing_cpumask": "3", "current_tracer": "nop", "tracing_on": "1", "tracing_thresh": "0", "hwlat_detector/width": "500000"} {
 		got, err := os.ReadFile(filepath.Join(root, "sys/kernel/tracing", name))
 		if err != nil || strings.TrimSpace(string(got)) != want {
 			t.Errorf("%s is left at %q, was %q (%v)", name, got, want, err)
@@ -138,7 +138,7 @@ func TestHWLatWithoutTheTracer(t *testing.T) {
 func TestHWLatEndsEarly(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	r, err := HWLat().New().Run(ctx, bench.Job{Root: tracingTree(t, "hwlat\n"), Progress: func(bench.Progress) {}})
+	r, err := HWLat().New().Run(ctx, bench.Job{Root: tracingTree(t, "hwlat\n"), Measured: []int{0}, Progress: func(bench.Progress) {}})
 	if err != nil || r.Complete {
 		t.Errorf("%+v, %v", r, err)
 	}

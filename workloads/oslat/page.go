@@ -31,6 +31,7 @@ type page struct {
 	end     int64
 	cycles  record.Moments
 	over    int64 // at or above the threshold
+	stalls  int64 // of 40 to 60 ms
 	kept    int64
 	gap     [gapsKept]gap
 	buckets [logBuckets]int64
@@ -87,7 +88,7 @@ func preheat(stop *uint32, ns int64) int64 {
 // spin watches until cycles have passed or the stop word is raised. hot.
 //
 //go:nosplit
-func spin(p *page, stop *uint32, cycles, threshold int64) {
+func spin(p *page, stop *uint32, cycles, threshold, low, high int64) {
 	p.begin = rt.Now()
 	last := rt.Cycles()
 	end := last + cycles
@@ -97,6 +98,9 @@ func spin(p *page, stop *uint32, cycles, threshold int64) {
 		last = now
 		p.cycles.Add(d)
 		p.buckets[bucket(d)]++
+		if d >= low && d <= high {
+			p.stalls++
+		}
 		if d >= threshold {
 			p.over++
 			if p.kept < gapsKept {

@@ -21,11 +21,11 @@ type order struct {
 }
 
 type answer struct {
-	Hz        float64 `json:"hz"`
-	Unit      string  `json:"unit"`
-	Policy    string  `json:"policy"`
-	RTError   string  `json:"rt_error"`
-	LockError string  `json:"lock_error"`
+	Hz        float64  `json:"hz"`
+	Unit      string   `json:"unit"`
+	Policies  []string `json:"policies"`
+	RTErrors  []string `json:"rt_errors"`
+	LockError string   `json:"lock_error"`
 }
 
 // margin is what the guard allows beyond the run: the kernel ends a spinner that goes on.
@@ -40,7 +40,7 @@ func probe(p *bench.ProbeSide) error {
 	if err != nil {
 		return err
 	}
-	a := answer{Hz: clock.Hz, Unit: clock.Unit}
+	a := answer{Hz: clock.Hz, Unit: clock.Unit, Policies: make([]string, len(o.CPUs)), RTErrors: make([]string, len(o.CPUs))}
 	if err := rt.LockMemory(); err != nil {
 		a.LockError = err.Error()
 	}
@@ -58,10 +58,10 @@ func probe(p *bench.ProbeSide) error {
 	for i, cpu := range o.CPUs {
 		go func() {
 			runtime.LockOSThread() // never unlocked: its policy ends with it
-			ready <- place(cpu, &o, &a, i == 0)
+			ready <- place(cpu, &o, &a.Policies[i], &a.RTErrors[i])
 			<-start
 			all[i].bias = preheat(p.Stop, int64(o.Preheat))
-			spin(all[i], p.Stop, cycles, int64(o.Threshold.Seconds()*clock.Hz))
+			spin(all[i], p.Stop, cycles, int64(o.Threshold.Seconds()*clock.Hz), int64(0.04*clock.Hz), int64(0.06*clock.Hz))
 			done <- struct{}{}
 		}()
 	}
@@ -80,24 +80,21 @@ func probe(p *bench.ProbeSide) error {
 	return p.Answer(a)
 }
 
-// place gives the calling thread its CPU and policy; the first one says what it got.
-func place(cpu int, o *order, a *answer, say bool) error {
+// place gives the calling thread its CPU and policy, and says what it got.
+func place(cpu int, o *order, policy, refused *string) error {
 	attr := rt.Attr{CPUs: []int{cpu}}
 	if o.Priority > 0 {
 		attr.Policy, attr.Priority, attr.ResetOnFork = rt.FIFO, o.Priority, true
 	}
 	err := rt.SetThread(0, attr)
 	if err != nil && o.Priority > 0 && !o.Require {
-		if say {
-			a.RTError = err.Error()
-		}
+		*refused = err.Error()
 		err = rt.SetThread(0, rt.Attr{CPUs: []int{cpu}})
 	}
 	if err != nil {
 		return fmt.Errorf("the thread on CPU %d: %w", cpu, err)
 	}
-	if now, err := rt.ReadThread(0); err == nil && say {
-		a.Policy = fmt.Sprintf("%s %d", now.Policy, now.Priority)
-	}
-	return nil
+	now, err := rt.ReadThread(0)
+	*policy = fmt.Sprintf("%s %d", now.Policy, now.Priority)
+	return err
 }

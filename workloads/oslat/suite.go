@@ -132,12 +132,14 @@ func (m *measurement) result(ctx context.Context, info bench.ProcessInfo) (bench
 	info.MaxProcs, info.Locked, info.LockError = len(m.order.CPUs)+1, m.answer.LockError == "", m.answer.LockError
 	out.Processes = []bench.ProcessInfo{info}
 	for i, p := range m.pages {
-		if err := m.add(&out, m.order.CPUs[i], p); err != nil {
+		if err := m.add(&out, i, m.order.CPUs[i], p); err != nil {
 			return out, err
 		}
 	}
-	if m.answer.RTError != "" {
-		out.Absent = append(out.Absent, bench.Absent{What: fmt.Sprintf("SCHED_FIFO %d", m.priority), Why: m.answer.RTError + "; watched at " + m.answer.Policy})
+	for i, why := range m.answer.RTErrors {
+		if why != "" {
+			out.Absent = append(out.Absent, bench.Absent{What: fmt.Sprintf("SCHED_FIFO %d on CPU %d", m.priority, m.order.CPUs[i]), Why: why + "; watched at " + m.answer.Policies[i]})
+		}
 	}
 	if m.answer.LockError != "" {
 		out.Absent = append(out.Absent, bench.Absent{What: "locked memory", Why: m.answer.LockError})
@@ -145,11 +147,11 @@ func (m *measurement) result(ctx context.Context, info bench.ProcessInfo) (bench
 	return out, nil
 }
 
-func (m *measurement) add(out *bench.SuiteResult, cpu int, p *page) error {
+func (m *measurement) add(out *bench.SuiteResult, i, cpu int, p *page) error {
 	object := fmt.Sprintf("cpu%d", cpu)
 	ns := func(cycles int64) int64 { return int64(math.Round(float64(cycles) / m.answer.Hz * 1e9)) }
 	var buckets []record.Bucket
-	var held, throttled int64
+	var held int64
 	for i, n := range p.buckets {
 		if n > 0 {
 			from, to := edges(i)
@@ -159,9 +161,6 @@ func (m *measurement) add(out *bench.SuiteResult, cpu int, p *page) error {
 	}
 	for _, g := range p.gap[:p.kept] {
 		t := ns(g.Cycles)
-		if t >= 40e6 && t <= 60e6 {
-			throttled++
-		}
 		out.Moments = append(out.Moments, bench.Moment{At: time.Unix(0, g.At+m.wall).UTC(), Since: g.At - p.begin, CPU: cpu, What: "gap", Value: t, Unit: "ns"})
 	}
 	moments := record.Moments{Count: p.cycles.Count, Sum: ns(p.cycles.Sum), Min: ns(p.cycles.Min), Max: ns(p.cycles.Max), Squares: squares(p.cycles.Squares, m.answer.Hz)}
@@ -176,14 +175,17 @@ func (m *measurement) add(out *bench.SuiteResult, cpu int, p *page) error {
 	watched, wall := float64(moments.Sum), float64(p.end-p.begin)
 	figure("gaps", "over_threshold", "1", float64(p.over))
 	figure("gaps", "kept", "1", float64(p.kept))
-	figure("gaps", "suspected_throttling", "1", float64(throttled))
+	figure("gaps", "suspected_throttling", "1", float64(p.stalls))
 	figure("loop", "bias", "ns", float64(p.bias)/m.answer.Hz*1e9)
 	figure("watched", "sum", "ns", watched)
 	figure("watched", "wall", "ns", wall)
-	out.Figures = append(out.Figures, bench.Figure{Suite: Name, Object: object, Series: "thread", Statistic: "policy", Unit: "text", Text: m.answer.Policy})
+	out.Figures = append(out.Figures, bench.Figure{Suite: Name, Object: object, Series: "thread", Statistic: "policy", Unit: "text", Text: m.answer.Policies[i]})
 	if l := m.job.Host.FIFOLimit; l != nil {
 		out.Figures = append(out.Figures, bench.Figure{Suite: Name, Object: object, Series: "fifo_limit", Statistic: "by", Unit: "text", Text: l.By},
 			bench.Figure{Suite: Name, Object: object, Series: "fifo_limit", Statistic: "why", Unit: "text", Text: l.Why})
+	}
+	if p.over > p.kept {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("CPU %d: of %d gaps at or above the threshold the first %d are kept with their time; the longest may be among the others", cpu, p.over, p.kept))
 	}
 	if held != p.cycles.Count {
 		out.Invalid = append(out.Invalid, fmt.Sprintf("CPU %d: the histogram holds %d of %d gaps", cpu, held, p.cycles.Count))

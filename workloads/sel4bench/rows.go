@@ -115,6 +115,7 @@ func reason(w work, a *answer, samples []int64) string {
 const (
 	tailFactor = 3.0 // of the median, for the 99th percentile
 	devShare   = 0.5 // of the mean, for the standard deviation
+	staleShare = 0.1 // of the instants, left out
 )
 
 // fill computes a row from its samples in cycles; where the counter is no TSC, in ns.
@@ -133,6 +134,8 @@ func fill(r *bench.Reading, samples []int64, a *answer) {
 	r.Value, r.Mean, r.StdDev = &mean, &mean, &dev
 	r.N, r.Min, r.Max, r.Median, r.P99 = int64(len(v)), &v[0], &v[len(v)-1], at(0.5), at(0.99)
 	switch {
+	case float64(a.Stale) > staleShare*float64(a.Done+a.Stale):
+		r.Unstable = fmt.Sprintf("%d of %d instants were left out: what is left is of the quieter moments of this CPU", a.Stale, a.Done+a.Stale)
 	case *r.P99 > tailFactor**r.Median:
 		r.Unstable = "its 99th percentile is beyond three times its median: something else ran; the median stands, the mean does not"
 	case dev > devShare*mean:
