@@ -83,7 +83,7 @@ func TestRefusedCommandLines(t *testing.T) {
 		"unknown verb":        {[]string{"runn"}, []string{"runn", "run"}},
 		"two profiles":        {[]string{"run", "quick", "quick"}, []string{"accepts"}},
 		"no result":           {[]string{"report", "missing.json"}, []string{"missing.json"}},
-		"unknown format":      {[]string{"report", "--format", "html", "run.json"}, []string{"html", "text", "csv"}},
+		"unknown format":      {[]string{"report", "--format", "pdf", "run.json"}, []string{"pdf", "text", "csv", "html"}},
 		"nobody serves there": {[]string{"measure", "opc.tcp://127.0.0.1:1"}, []string{"opc.tcp://127.0.0.1:1", "opcycle serve"}},
 		"the server's to say": {[]string{"measure", "opc.tcp://127.0.0.1:1", "--items", "3"}, []string{"--items", "opcycle serve"}},
 		"hidden verb by hand": {[]string{"process", "server", "--placed"}, []string{"opcycle run"}},
