@@ -29,9 +29,9 @@ func oslat(p *printer, results []*bench.SuiteResult, _ []bench.Reference) {
 					line = append(line, "n/a")
 				}
 			}
-			body = append(body, append(line, countOf(r, s.Object, "over_threshold"), countOf(r, s.Object, "suspected_throttling")))
+			body = append(body, append(line, countOf(r, s.Object, "over_threshold"), lostShare(r, s.Object), countOf(r, s.Object, "suspected_throttling")))
 		}
-		p.table([]string{"CPU", "readings", "min", "avg", "p99.99", "p99.999", "p99.9999", "max", "over threshold", "suspected throttling"}, nil, body)
+		p.table([]string{"CPU", "readings", "min", "avg", "p99.99", "p99.999", "p99.9999", "max", "over threshold", "lost in these", "suspected throttling"}, nil, body)
 		p.item("", fmt.Sprintf("%s; what limits FIFO time: %s (%s)", figureText(r, "thread", "policy"), figureText(r, "fifo_limit", "by"), figureText(r, "fifo_limit", "why")))
 		longest(p, r.Moments)
 	}
@@ -46,6 +46,24 @@ func countOf(r *bench.SuiteResult, object, statistic string) string {
 	return "n/a"
 }
 
+// lostShare is how much of the watched time went into gaps; n/a in other programs' results.
+func lostShare(r *bench.SuiteResult, object string) string {
+	var lost, watched *float64
+	for i := range r.Figures {
+		switch g := &r.Figures[i]; {
+		case g.Object != object:
+		case g.Series == "gaps" && g.Statistic == "lost_time":
+			lost = g.Value
+		case g.Series == "watched" && g.Statistic == "sum":
+			watched = g.Value
+		}
+	}
+	if lost == nil || watched == nil || *watched <= 0 {
+		return "n/a"
+	}
+	return fmt.Sprintf("%.3f %%", 100**lost / *watched)
+}
+
 // longest lists the longest gaps in order of length.
 func longest(p *printer, moments []bench.Moment) {
 	if len(moments) == 0 {
@@ -56,9 +74,9 @@ func longest(p *printer, moments []bench.Moment) {
 	slices.SortStableFunc(all, func(a, b bench.Moment) int { return int(max(min(b.Value-a.Value, 1), -1)) })
 	var body [][]string
 	for _, m := range all[:min(len(all), oslatShown)] {
-		body = append(body, []string{m.At.UTC().Format("2006-01-02 15:04:05.000000"), fmt.Sprint(m.CPU), micros(float64(m.Value), 1), judge.Span(time.Duration(m.Since).Round(time.Millisecond))})
+		body = append(body, []string{m.At.UTC().Format("2006-01-02 15:04:05.000000"), fmt.Sprint(m.CPU), micros(float64(m.Value), 1), judge.Span(time.Duration(m.Since).Round(time.Millisecond)), m.What})
 	}
-	p.table([]string{"end (UTC)", "CPU", "gap µs", "since begin"}, map[int]tw.Align{0: tw.AlignLeft}, body)
+	p.table([]string{"end (UTC)", "CPU", "gap µs", "since begin", "what"}, map[int]tw.Align{0: tw.AlignLeft, 4: tw.AlignLeft}, body)
 }
 
 // hwlat is the kernel's list.
@@ -68,7 +86,7 @@ func hwlat(p *printer, results []*bench.SuiteResult, _ []bench.Reference) {
 		if len(r.Invalid) > 0 {
 			continue // the remarks say why
 		}
-		p.item("", fmt.Sprintf("%s gap(s), largest %s", found(suiteFigure(r, "gaps", "count")), found(suiteFigure(r, "gaps", "max"))))
+		p.item("", fmt.Sprintf("%s gap(s), %s lost, largest %s", found(suiteFigure(r, "gaps", "count")), found(suiteFigure(r, "gaps", "lost")), found(suiteFigure(r, "gaps", "max"))))
 		longest(p, r.Moments)
 	}
 }

@@ -111,6 +111,9 @@ func suiteRemarks(p *printer, r *bench.SuiteResult) {
 		suiteCAT(p, title, r.CAT)
 	}
 	for _, a := range r.Absent {
+		if r.CAT != nil && a.Why == r.CAT.Why {
+			continue // said above
+		}
 		p.item(title+": not had: ", a.What+": "+a.Why)
 	}
 	for _, s := range r.Failed {

@@ -52,6 +52,18 @@ func OpenTracefs(root string, events []string) (t *Tracefs, missing []string, er
 	return t, missing, nil
 }
 
+// TracefsDir is where tracefs is, for what instances don't have (the tracer hwlat). done
+// unmounts it if it was mounted for the caller, which is not possible below other roots
+// than /. Cold.
+func TracefsDir(root string) (dir string, done func() error, err error) {
+	base, mounted, err := findTracefs(root)
+	if err != nil {
+		return "", nil, err
+	}
+	t := Tracefs{mounted: mounted}
+	return base, t.Close, nil
+}
+
 // findTracefs is where tracefs is mounted; mounted is not empty when it was done here.
 func findTracefs(root string) (base, mounted string, err error) {
 	for _, dir := range []string{"sys/kernel/tracing", "sys/kernel/debug/tracing"} {

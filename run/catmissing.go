@@ -21,7 +21,7 @@ func catMissing(job *bench.Job, fs rt.Resctrl) string {
 	if len(flags) > 0 && !has("cat_l3") && !has("cat_l2") {
 		why := "CPUID: the processor has no flag cat_l3 or cat_l2"
 		if job.Host.Hypervisor != "" {
-			why += " (a hypervisor, here " + job.Host.Hypervisor + ", shows none to its guests: measure on the machine itself)"
+			why += " (a hypervisor, " + job.Host.Hypervisor + ", may hide it: measure on the machine itself)"
 		}
 		out = append(out, why)
 	}

@@ -12,7 +12,7 @@ import (
 const (
 	subBits    = 6
 	logBuckets = (64 - subBits) << subBits
-	gapsKept   = 1024
+	ringGaps   = 4096 // on their way to the conductor, which looks every 100 ms
 )
 
 // gap is one stretch at or above the threshold.
@@ -21,20 +21,32 @@ type gap struct {
 	Cycles int64
 }
 
+// limits are what the loop compares with, in cycles.
+type limits struct {
+	threshold int64
+	low, high int64 // a gap in between is suspected throttling; 0, 0: there is none
+}
+
 // page is one CPU's differences, in cycles, in memory shared with the conductor. Its thread
-// owns it until ended is 1.
+// owns all of it but tail, which is the conductor's; the conductor may read the gaps before
+// head, and everything once ended is 1.
 type page struct {
-	ended   uint32
-	_       uint32
-	bias    int64 // least difference of the preheat
-	begin   int64 // CLOCK_MONOTONIC ns
-	end     int64
-	cycles  record.Moments
-	over    int64 // at or above the threshold
-	stalls  int64 // of 40 to 60 ms
-	kept    int64
-	gap     [gapsKept]gap
-	buckets [logBuckets]int64
+	ended     uint32
+	_         uint32
+	hz        float64 // of the counter, before the loop begins
+	bias      int64   // least difference of the preheat
+	begin     int64   // CLOCK_MONOTONIC ns
+	end       int64
+	cycles    record.Moments
+	over      int64 // at or above the threshold
+	lost      int64 // sum of these
+	throttled int64 // of these, as long as throttling takes
+	dropped   int64 // of these, not in the ring: it was full
+	faults    int64 // page faults of the thread in its loop, -1 unknown
+	head      uint64
+	tail      uint64
+	ring      [ringGaps]gap
+	buckets   [logBuckets]int64
 }
 
 const pageBytes = int(unsafe.Sizeof(page{})+4095) &^ 4095
@@ -88,7 +100,7 @@ func preheat(stop *uint32, ns int64) int64 {
 // spin watches until cycles have passed or the stop word is raised. hot.
 //
 //go:nosplit
-func spin(p *page, stop *uint32, cycles, threshold, low, high int64) {
+func spin(p *page, stop *uint32, cycles int64, l *limits) {
 	p.begin = rt.Now()
 	last := rt.Cycles()
 	end := last + cycles
@@ -98,17 +110,35 @@ func spin(p *page, stop *uint32, cycles, threshold, low, high int64) {
 		last = now
 		p.cycles.Add(d)
 		p.buckets[bucket(d)]++
-		if d >= low && d <= high {
-			p.stalls++
-		}
-		if d >= threshold {
-			p.over++
-			if p.kept < gapsKept {
-				p.gap[p.kept] = gap{rt.Now(), d}
-				p.kept++
-			}
+		if d >= l.threshold {
+			p.found(d, l)
 		}
 	}
 	p.end = rt.Now()
 	atomic.StoreUint32(&p.ended, 1)
+}
+
+// found takes a gap. hot.
+//
+//go:nosplit
+func (p *page) found(d int64, l *limits) {
+	p.over++
+	p.lost += d
+	if d >= l.low && d <= l.high {
+		p.throttled++
+	}
+	if p.head-atomic.LoadUint64(&p.tail) >= ringGaps {
+		p.dropped++
+		return
+	}
+	p.ring[p.head%ringGaps] = gap{rt.Now(), d}
+	atomic.StoreUint64(&p.head, p.head+1)
+}
+
+// drain takes the gaps out of the ring. warm; the conductor's.
+func (p *page) drain(each func(gap)) {
+	for tail, head := p.tail, atomic.LoadUint64(&p.head); tail < head; tail++ {
+		each(p.ring[tail%ringGaps])
+		atomic.StoreUint64(&p.tail, tail+1)
+	}
 }

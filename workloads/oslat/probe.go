@@ -17,6 +17,8 @@ type order struct {
 	Preheat   time.Duration `json:"preheat"`
 	Duration  time.Duration `json:"duration"` // 0: until the stop word
 	Threshold time.Duration `json:"threshold"`
+	Low       time.Duration `json:"low"` // from here to High a gap is suspected throttling
+	High      time.Duration `json:"high"`
 	Root      string        `json:"root"`
 }
 
@@ -55,13 +57,19 @@ func probe(p *bench.ProbeSide) error {
 	if o.Duration > 0 {
 		cycles = int64(o.Duration.Seconds() * clock.Hz)
 	}
+	in := func(d time.Duration) int64 { return int64(d.Seconds() * clock.Hz) }
+	l := limits{threshold: in(o.Threshold), low: in(o.Low), high: in(o.High)}
 	for i, cpu := range o.CPUs {
+		all[i].hz = clock.Hz
 		go func() {
 			runtime.LockOSThread() // never unlocked: its policy ends with it
 			ready <- place(cpu, &o, &a.Policies[i], &a.RTErrors[i])
 			<-start
 			all[i].bias = preheat(p.Stop, int64(o.Preheat))
-			spin(all[i], p.Stop, cycles, int64(o.Threshold.Seconds()*clock.Hz), int64(0.04*clock.Hz), int64(0.06*clock.Hz))
+			before := rt.ThreadUsage()
+			spin(all[i], p.Stop, cycles, &l)
+			now := rt.ThreadUsage()
+			all[i].faults = now.MinorFaults + now.MajorFaults - before.MinorFaults - before.MajorFaults
 			done <- struct{}{}
 		}()
 	}

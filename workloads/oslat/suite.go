@@ -29,7 +29,10 @@ func Suite() bench.Suite {
 two readings: what interrupts, the kernel, a hypervisor or system management took. One CPU
 has to stay free: a spinner on each would hang the machine.
 
-Where RT throttling is active, gaps of 40 to 60 ms are counted as suspected throttling.`,
+Gaps of the threshold or longer are kept with their time: the longest in the result, all of
+them in oslat-gaps.csv beside it. A thread that never sleeps meets what limits FIFO time
+(RT throttling, the fair server): the result names it, and gaps of that length are counted
+as suspected throttling. sysctl kernel.sched_rt_runtime_us=-1 turns the first off.`,
 		New:    func() bench.Runner { return newRunner() },
 		Probes: map[string]bench.Probe{probeName: probe},
 	}
@@ -65,7 +68,8 @@ func (r *runner) Run(ctx context.Context, job bench.Job) (bench.SuiteResult, err
 			}
 		}
 	}
-	o := order{CPUs: job.Measured, Require: job.RT == bench.RTRequire, Preheat: r.preheat, Duration: r.duration, Threshold: r.threshold, Root: job.Root}
+	low, high := throttling(job.Host.FIFOLimit)
+	o := order{Low: low, High: high, CPUs: job.Measured, Require: job.RT == bench.RTRequire, Preheat: r.preheat, Duration: r.duration, Threshold: r.threshold, Root: job.Root}
 	if job.RT != bench.RTOff {
 		o.Priority = r.priority
 	}
@@ -80,7 +84,11 @@ func (r *runner) Run(ctx context.Context, job bench.Job) (bench.SuiteResult, err
 	if err := p.Ready(); err != nil {
 		return bench.SuiteResult{}, err
 	}
-	m := measurement{runner: r, job: job, order: o, pages: pages(p.Mem, len(o.CPUs)), wall: rt.ReadWallOffset().Offset, started: time.Now()}
+	m := measurement{runner: r, job: job, order: o, pages: pages(p.Mem, len(o.CPUs)), wall: rt.ReadWallOffset().Offset}
+	if m.list, err = newGapList(&job); err != nil {
+		return bench.SuiteResult{}, err
+	}
+	m.started = time.Now()
 	if err := p.Go(); err != nil {
 		return bench.SuiteResult{}, err
 	}
@@ -88,6 +96,7 @@ func (r *runner) Run(ctx context.Context, job bench.Job) (bench.SuiteResult, err
 	if err := m.wait(ctx, p); err != nil {
 		return bench.SuiteResult{}, err
 	}
+	m.drain()
 	return m.result(ctx, info)
 }
 
@@ -98,6 +107,7 @@ type measurement struct {
 	order   order
 	pages   []*page
 	answer  answer
+	list    *gapList
 	wall    int64
 	started time.Time
 }
@@ -105,7 +115,7 @@ type measurement struct {
 func (m *measurement) wait(ctx context.Context, p *bench.ProbeRun) error {
 	answered := make(chan error, 1)
 	go func() { answered <- p.Wait(&m.answer) }()
-	tick := time.NewTicker(200 * time.Millisecond)
+	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	stop := ctx.Done()
 	var limit <-chan time.Time
@@ -121,7 +131,8 @@ func (m *measurement) wait(ctx context.Context, p *bench.ProbeRun) error {
 			<-answered
 			return errors.New("the probe did not stop when it was told to, and was killed")
 		case <-tick.C:
-			m.job.Progress(bench.Progress{Phase: Name, Share: min(time.Since(m.started).Seconds()/(m.preheat+m.duration).Seconds(), 1)})
+			m.drain()
+			m.job.Progress(bench.Progress{Phase: Name, Text: fmt.Sprintf("worst %.0f us", float64(m.list.worst())/1e3), Share: min(time.Since(m.started).Seconds()/(m.preheat+m.duration).Seconds(), 1)})
 		}
 	}
 }
@@ -136,6 +147,12 @@ func (m *measurement) result(ctx context.Context, info bench.ProcessInfo) (bench
 			return out, err
 		}
 	}
+	out.Moments = m.list.longest
+	files, err := m.list.close()
+	if err != nil {
+		return out, err
+	}
+	out.Files = append(out.Files, files...)
 	for i, why := range m.answer.RTErrors {
 		if why != "" {
 			out.Absent = append(out.Absent, bench.Absent{What: fmt.Sprintf("SCHED_FIFO %d on CPU %d", m.priority, m.order.CPUs[i]), Why: why + "; watched at " + m.answer.Policies[i]})
@@ -159,10 +176,6 @@ func (m *measurement) add(out *bench.SuiteResult, i, cpu int, p *page) error {
 			held += n
 		}
 	}
-	for _, g := range p.gap[:p.kept] {
-		t := ns(g.Cycles)
-		out.Moments = append(out.Moments, bench.Moment{At: time.Unix(0, g.At+m.wall).UTC(), Since: g.At - p.begin, CPU: cpu, What: "gap", Value: t, Unit: "ns"})
-	}
 	moments := record.Moments{Count: p.cycles.Count, Sum: ns(p.cycles.Sum), Min: ns(p.cycles.Min), Max: ns(p.cycles.Max), Squares: squares(p.cycles.Squares, m.answer.Hz)}
 	s, err := bench.Summarize(Name, object, "gap", record.FromBuckets(moments, buckets), nil, 0, 1, 0.99999, 0.999999)
 	if err != nil {
@@ -174,8 +187,10 @@ func (m *measurement) add(out *bench.SuiteResult, i, cpu int, p *page) error {
 	}
 	watched, wall := float64(moments.Sum), float64(p.end-p.begin)
 	figure("gaps", "over_threshold", "1", float64(p.over))
-	figure("gaps", "kept", "1", float64(p.kept))
-	figure("gaps", "suspected_throttling", "1", float64(p.stalls))
+	figure("gaps", "lost_time", "ns", float64(p.lost)/m.answer.Hz*1e9)
+	figure("gaps", "without_time", "1", float64(p.dropped))
+	figure("gaps", "suspected_throttling", "1", float64(p.throttled))
+	figure("loop", "time", "ns", float64(p.cycles.Sum-p.lost)/m.answer.Hz*1e9)
 	figure("loop", "bias", "ns", float64(p.bias)/m.answer.Hz*1e9)
 	figure("watched", "sum", "ns", watched)
 	figure("watched", "wall", "ns", wall)
@@ -184,11 +199,17 @@ func (m *measurement) add(out *bench.SuiteResult, i, cpu int, p *page) error {
 		out.Figures = append(out.Figures, bench.Figure{Suite: Name, Object: object, Series: "fifo_limit", Statistic: "by", Unit: "text", Text: l.By},
 			bench.Figure{Suite: Name, Object: object, Series: "fifo_limit", Statistic: "why", Unit: "text", Text: l.Why})
 	}
-	if p.over > p.kept {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("CPU %d: of %d gaps at or above the threshold the first %d are kept with their time; the longest may be among the others", cpu, p.over, p.kept))
-	}
 	if held != p.cycles.Count {
 		out.Invalid = append(out.Invalid, fmt.Sprintf("CPU %d: the histogram holds %d of %d gaps", cpu, held, p.cycles.Count))
+	}
+	if p.dropped > 0 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("CPU %d: %d gaps are counted but not listed: they came faster than they were read; use a higher --threshold", cpu, p.dropped))
+	}
+	if p.throttled > 0 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("CPU %d: %d gaps of %s to %s are suspected throttling (%s), no latency of system or hardware", cpu, p.throttled, m.order.Low, m.order.High, m.job.Host.FIFOLimit.Why))
+	}
+	if p.faults > 0 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("CPU %d: %d page faults in the loop, which are gaps too", cpu, p.faults))
 	}
 	if math.Abs(watched-wall) > 0.001*wall+1e6 {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("CPU %d: the gaps add up to %.6f s, the clock says %.6f s", cpu, watched/1e9, wall/1e9))
