@@ -70,6 +70,28 @@ func TestRepeatAtMost(t *testing.T) {
 	}
 }
 
+// Two operations in turns: a machine that gets slower meanwhile is in both.
+func TestAlternate(t *testing.T) {
+	b, calls := newBed(5), int64(0)
+	slowing := func(ns int64) operation {
+		return func(n int64) (int64, error) {
+			calls++
+			return n * (ns + 10*calls), nil
+		}
+	}
+	one, other, err := b.alternate(slowing(2000), slowing(1000))
+	if err != nil || len(one.each) != 5 || len(other.each) != 5 {
+		t.Fatalf("%v and %v: %v", one.each, other.each, err)
+	}
+	if d := one.less(other).median(); d < 950 || d > 1050 {
+		t.Errorf("the difference is %v", d)
+	}
+	broken := errors.New("broken")
+	if _, _, err := b.alternate(slowing(1), func(int64) (int64, error) { return 0, broken }); !errors.Is(err, broken) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestRepeatGivesUp(t *testing.T) {
 	broken := errors.New("broken")
 	for name, c := range map[string]struct {

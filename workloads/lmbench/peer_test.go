@@ -34,7 +34,7 @@ func alone(t *testing.T) *bed {
 func TestRing(t *testing.T) {
 	b := alone(t)
 	for _, n := range []int{2, 8} {
-		r, pipes, err := newRing(b, n, 16<<10)
+		r, err := newRing(b, n, 16<<10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,17 +54,13 @@ func TestRing(t *testing.T) {
 		if err := r.end(); err != nil {
 			t.Error(err)
 		}
-		for _, p := range pipes {
-			rt.RawClose(p[0])
-			rt.RawClose(p[1])
-		}
 	}
 }
 
 // A ring in which a process does nothing has no figure.
 func TestRingThatLosesItsToken(t *testing.T) {
 	b := alone(t)
-	r, _, err := newRing(b, 2, 0)
+	r, err := newRing(b, 2, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,11 +62,7 @@ func (b *bed) signals() (handled, sent sample, err error) {
 		}
 		return ns, err
 	}
-	if handled, err = b.repeat(counting); err != nil {
-		return handled, sent, err
-	}
-	sent, err = b.repeat(timed("kill with signal 0", func(n int64) syscall.Errno { return kills(own, 0, n) }))
-	return handled, sent, err
+	return b.alternate(counting, timed("kill with signal 0", func(n int64) syscall.Errno { return kills(own, 0, n) }))
 }
 
 // hot.
