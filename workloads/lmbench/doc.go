@@ -9,9 +9,25 @@
 // count. 11 intervals are one figure: their median, for memory latencies their minimum,
 // with minimum, maximum, mean and standard deviation beside it. The loop and the two clock
 // reads are not subtracted: together less than 1 ns an operation, which a row of null_call
-// shows. What is subtracted from a figure (a signal's sending, a ring's overhead) stands in
-// a row of its own. A figure whose middle half of repetitions spreads over more than a
+// shows. What is subtracted from a figure (a signal's sending or handling, a ring's overhead, a
+// mapping) stands in a row of its own. A figure whose middle half of repetitions spreads over more than a
 // quarter of the median is printed as unstable.
+//
+// Files are made and deleted in the folder of the result, whose file system is named, and
+// on tmpfs; nothing is synced, and a journal's commit may hit any repetition. Files that are
+// read or mapped have 64 MiB, were synced, and the page cache has all of them before and
+// after. A page fault is the cost of a page that is read for the first time, not of an
+// exception: the kernel maps many pages at each, and a row has the cost by its own count.
+// MB are 10^6 bytes, counted once: of a copy the bytes copied, of a store the bytes stored.
+// The loops over memory are assembly, instruction by instruction what a C compiler makes of
+// the original's without vectors. What stands for main memory is four times the largest
+// cache (64 MiB at least), or 512 MiB where that is more, which a remark says.
+//
+// A load's latency is that of a list whose links are in random order, which no prefetcher
+// foresees: this stands in the table. A row has lmbench's own order, every 128 bytes, which
+// one does foresee. Caches are those that the kernel names, in a virtual machine what the
+// hypervisor told it: the curve over all working sets shows what there is. Pages are of the
+// ordinary size, so a random load also pays for the TLB; a row has huge pages.
 //
 // Peers are processes: raw clones of the probe, which run nothing but system calls, or
 // programs. Where Go cannot do what the original does, the counterpart has its own name in
