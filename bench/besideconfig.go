@@ -15,7 +15,7 @@ type BesideConfig struct {
 	CyclictestCPUs  CPUList  `yaml:"cyclictest_cpus"` // empty = the measured CPUs
 	CyclictestEvery Duration `yaml:"cyclictest_interval"`
 	CyclictestPrio  int      `yaml:"cyclictest_priority"`
-	TraceStopAbove  Duration `yaml:"trace_stop_above"` // a release with a longer start latency stops the tracer; 0 = never
+	TraceStopAbove  Duration `yaml:"trace_stop_above"` // a release that begins later, or overruns its cycle, stops the tracer; 0 = never
 	With            []string `yaml:"with"`             // further suites, by name
 }
 
@@ -25,6 +25,14 @@ type Beside struct {
 	Role     Role      `json:"role"`
 	Settings []Setting `json:"settings,omitempty"` // its options that are not at their defaults
 }
+
+// The words of the marks that the task writes into the trace: a release that ended (with
+// its execution time), one that began too late, one that ended beyond its cycle.
+const (
+	TraceCycle   = "cycle"
+	TraceLate    = "late"
+	TraceOverrun = "overrun"
+)
 
 // Trace is what the tracer does.
 type Trace struct {

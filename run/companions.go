@@ -44,9 +44,7 @@ func setOption(options []bench.Option, set bench.Setting) error {
 // beginBesides frames what runs beside by the measuring phase, which is announced and
 // begins later; endBesides ends it now, when the phase was cut short.
 func (s *session) beginBesides(begin, end int64) {
-	if err := s.trace.begin(); err != nil {
-		s.warn("tracing: " + err.Error())
-	}
+	s.trace.frame(begin)
 	for _, b := range s.besides {
 		b.frame(begin, end)
 	}
@@ -64,6 +62,7 @@ func (s *session) endBesides() {
 func (s *session) collectBesides() {
 	for _, b := range s.besides {
 		r := b.collect()
+		r.Complete = r.Complete && s.failed == nil // else its frame ended early too
 		for _, why := range r.Invalid {
 			text := fmt.Sprintf("%s beside this run: %s", r.Suite, why)
 			if r.Role == bench.RoleNoise {
@@ -76,6 +75,8 @@ func (s *session) collectBesides() {
 	}
 	s.besides = nil
 	if s.trace != nil {
-		s.file.Suites = append(s.file.Suites, s.trace.collect(s.Folder))
+		r := s.trace.collect(s.Folder)
+		r.Complete = r.Complete && s.failed == nil
+		s.file.Suites = append(s.file.Suites, r)
 	}
 }
