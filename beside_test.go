@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -29,23 +32,84 @@ func suiteOf(t *testing.T, f bench.File, name string) bench.SuiteResult {
 	return bench.SuiteResult{}
 }
 
-// tracesLeft are our instances and mounts of the tracer.
-func tracesLeft(t *testing.T) []string {
+// privateTmp gives the programs under test a folder for temporary files of their own, so
+// that what they leave there is theirs.
+func privateTmp(t *testing.T) {
 	t.Helper()
-	var out []string
-	for _, pattern := range []string{"/sys/kernel/tracing/instances/opcycle-*", filepath.Join(os.TempDir(), "opcycle-tracefs-*"), filepath.Join(os.TempDir(), "opcycle-stress-*")} {
-		found, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
+	executable(t) // is in the folder of all
+	t.Setenv("TMPDIR", t.TempDir())
+}
+
+// stressorOf waits for the stress-ng that c started and returns its process group; 0: none
+// came. Others may run on this machine, and are none of our business.
+func (c *command) stressorOf() (group int) {
+	c.t.Helper()
+	c.until(func() bool {
+		for pid, s := range stats(c.t) {
+			if s.parent == c.cmd.Process.Pid && s.name == "stress-ng" {
+				group = pid
+			}
 		}
-		out = append(out, found...)
+		return group != 0
+	})
+	return group
+}
+
+type stat struct {
+	name          string
+	parent, group int
+}
+
+// stats are the names and kin of all processes.
+func stats(t *testing.T) map[int]stat {
+	t.Helper()
+	found, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[int]stat{}
+	for _, path := range found {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		fields := strings.Fields(afterName(data)) // state, parent, group
+		parent, _ := strconv.Atoi(fields[1])
+		group, _ := strconv.Atoi(fields[2])
+		name := string(data[bytes.IndexByte(data, '(')+1 : bytes.LastIndexByte(data, ')')])
+		if fields[0] != "Z" { // a zombie waits for its burial only
+			out[pid] = stat{name, parent, group}
+		}
 	}
 	return out
 }
 
-func stressors() string {
-	out, _ := exec.Command("pgrep", "-x", "stress-ng").Output() // exit 1: none
-	return strings.TrimSpace(string(out))
+// besideLeft asserts that nothing of what ran beside c is left: no stressor of that group,
+// no instance and no mount of the tracer, no temporary file.
+func (c *command) besideLeft(group int) {
+	c.t.Helper()
+	left := func() (out []string) {
+		for pid, s := range stats(c.t) {
+			if s.group == group && group != 0 {
+				out = append(out, fmt.Sprintf("%s, process %d", s.name, pid))
+			}
+		}
+		for _, pattern := range []string{fmt.Sprintf("/sys/kernel/tracing/instances/opcycle-%d", c.cmd.Process.Pid), filepath.Join(os.TempDir(), "*")} {
+			found, err := filepath.Glob(pattern)
+			if err != nil {
+				c.t.Fatal(err)
+			}
+			out = append(out, found...)
+		}
+		return out
+	}
+	for end := time.Now().Add(10 * time.Second); len(left()) > 0 && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond) // the kernel is still burying it
+	}
+	for _, what := range left() {
+		c.t.Errorf("left behind: %s", what)
+	}
 }
 
 // The vendor's three switches, on: one report with all four, the stress verified, nothing
@@ -57,8 +121,10 @@ func TestWithStressCyclictestAndTrace(t *testing.T) {
 	_, err := exec.LookPath("stress-ng")
 	needs(t, err == nil, "stress-ng")
 	alone(t)
+	privateTmp(t)
 	out := filepath.Join(t.TempDir(), "out")
 	c := start(t, "", "run", "--out", out, besideProfile(t), "--cyclictest", "--stress-ng", "--trace", "--trace-stop-above", "1us")
+	group := c.stressorOf()
 	if code := c.code(); code == exitNotMeasured && !strings.HasPrefix(c.stdout.String(), "inconclusive") {
 		t.Fatalf("exit %d", code)
 	}
@@ -100,34 +166,95 @@ func TestWithStressCyclictestAndTrace(t *testing.T) {
 			t.Errorf("the report has no part %q", title)
 		}
 	}
-	if left := tracesLeft(t); len(left) > 0 || stressors() != "" {
-		t.Errorf("left behind: %v, stress-ng %s", left, stressors())
+	c.besideLeft(group)
+}
+
+// Noise that ends by itself is no noise: a result under it would be a lie. Nor is a part of
+// it: one of two workers.
+func TestAStressorThatDiesMakesTheRunInvalid(t *testing.T) {
+	if testing.Short() {
+		t.Skip("real runs")
+	}
+	_, err := exec.LookPath("stress-ng")
+	needs(t, err == nil, "stress-ng")
+	for name, victims := range map[string]func(group int) []int{
+		"all of it": func(group int) []int { return []int{-group} },
+		"one worker": func(group int) []int {
+			for pid, s := range stats(t) {
+				if s.parent == group {
+					return []int{pid}
+				}
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			alone(t)
+			privateTmp(t)
+			out := filepath.Join(t.TempDir(), "out")
+			c := start(t, "", "run", "--out", out, besideProfile(t), "--stress-ng", "--duration", "3s")
+			group := c.stressorOf()
+			var list []int
+			c.until(func() bool { list = victims(group); return group != 0 && len(list) > 0 })
+			for _, pid := range list {
+				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+					t.Error(err)
+				}
+			}
+			if code := c.code(); code != exitNotMeasured || len(list) == 0 {
+				t.Errorf("exit %d, killed %v", code, list)
+			}
+			f := result(t, out)
+			if len(f.Invalid) == 0 || !strings.HasPrefix(f.Invalid[0], "stress beside this run: ") || !strings.Contains(f.Invalid[0], " ended ") {
+				t.Errorf("invalid: %q", f.Invalid)
+			}
+			if !strings.HasPrefix(c.stdout.String(), "inconclusive: ") {
+				t.Errorf("says %q", verdictLine(c.stdout.String()))
+			}
+			c.besideLeft(group)
+		})
 	}
 }
 
-// Noise that ends by itself is no noise: a result under it would be a lie.
-func TestAStressorThatDiesMakesTheRunInvalid(t *testing.T) {
+// A conductor that is killed takes the noise with it; what the kernel keeps for it, an
+// instance and a mount of the tracer, goes with the next run.
+func TestAKilledConductorLeavesNoStressor(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a real run")
+		t.Skip("real runs")
 	}
 	_, err := exec.LookPath("stress-ng")
 	needs(t, err == nil, "stress-ng")
 	alone(t)
-	out := filepath.Join(t.TempDir(), "out")
-	c := start(t, "", "run", "--out", out, besideProfile(t), "--stress-ng")
-	c.phase(bench.PhaseMeasure)
-	if !c.until(func() bool { return stressors() != "" }) {
+	privateTmp(t)
+	c := start(t, "", "run", "--out", filepath.Join(t.TempDir(), "out"), besideProfile(t), "--duration", "60s", "--cyclictest", "--stress-ng", "--trace")
+	group := c.stressorOf()
+	if group == 0 {
 		t.Fatal("stress-ng never started")
 	}
-	if err := exec.Command("pkill", "-KILL", "-x", "stress-ng").Run(); err != nil {
-		t.Fatal(err)
+	c.signal(syscall.SIGKILL)
+	c.code()
+	ended := func() bool {
+		for _, s := range stats(t) {
+			if s.group == group {
+				return false
+			}
+		}
+		return len(processes(t)) == 0
 	}
-	if code := c.code(); code != exitNotMeasured {
-		t.Errorf("exit %d", code)
+	for end := time.Now().Add(10 * time.Second); !ended() && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
 	}
-	f := result(t, out)
-	if !strings.Contains(strings.Join(f.Invalid, "\n"), "stress") {
-		t.Errorf("invalid: %q", f.Invalid)
+	if !ended() {
+		t.Errorf("after the conductor: %v, %v", stats(t), processes(t))
+	}
+	next := start(t, "", "run", "--out", filepath.Join(t.TempDir(), "out"), besideProfile(t), "--duration", "500ms", "--trace")
+	next.code()
+	for _, of := range []*command{c, next} {
+		for _, pattern := range []string{"/sys/kernel/tracing/instances/opcycle-%d", filepath.Join(os.TempDir(), "opcycle-tracefs-%d-*")} {
+			if found, err := filepath.Glob(fmt.Sprintf(pattern, of.cmd.Process.Pid)); err != nil || len(found) > 0 {
+				t.Errorf("left behind: %q, %v", found, err)
+			}
+		}
 	}
 }
 
@@ -139,24 +266,29 @@ func TestAnInterruptEndsWhatRunsBeside(t *testing.T) {
 	_, err := exec.LookPath("stress-ng")
 	needs(t, err == nil, "stress-ng")
 	alone(t)
+	privateTmp(t)
 	out := filepath.Join(t.TempDir(), "out")
 	c := start(t, "", "run", "--out", out, besideProfile(t), "--duration", "60s", "--cyclictest", "--stress-ng", "--trace")
-	c.phase(bench.PhaseMeasure)
-	if !c.until(func() bool { return stressors() != "" }) {
+	group := c.stressorOf()
+	if group == 0 {
 		t.Fatal("stress-ng never started")
 	}
 	c.signal(syscall.SIGINT)
 	if code := c.code(); code != exitNotMeasured {
 		t.Errorf("exit %d", code)
 	}
-	if f := result(t, out); f.Complete || len(f.Suites) != 3 {
+	f := result(t, out)
+	if f.Complete || len(f.Suites) != 3 {
 		t.Errorf("complete %v, %d suites", f.Complete, len(f.Suites))
 	}
-	for end := time.Now().Add(10 * time.Second); stressors() != "" && time.Now().Before(end); {
-		time.Sleep(20 * time.Millisecond) // the kernel is still burying it
+	for _, s := range f.Suites {
+		if s.Complete {
+			t.Errorf("%s says that it is complete", s.Suite)
+		}
 	}
-	if left := tracesLeft(t); len(left) > 0 || stressors() != "" || len(processes(t)) > 0 {
-		t.Errorf("left behind: %v, stress-ng %q, %d processes", left, stressors(), len(processes(t)))
+	c.besideLeft(group)
+	if left := processes(t); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }
 
@@ -175,5 +307,31 @@ func TestAnySuiteBeside(t *testing.T) {
 	}
 	if !strings.Contains(c.stdout.String(), "lmbench ran beside the measured suite and is noise to it") {
 		t.Error("the report does not say that lmbench was noise")
+	}
+}
+
+// What can't run beside is refused before anything is measured, wherever it was asked for.
+func TestWhatCantRunBesideIsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"takes the CPU whole": {[]string{"--with", "oslat"}, "the suite oslat can't run beside another: it takes its CPUs whole; run it alone (opcycle suite oslat)"},
+		"in a profile":        {[]string{profile(t, "beside: {with: [lmbench, hwlat]}")}, "the suite hwlat can't run beside another"},
+		"unknown":             {[]string{"--with", "lmbenhc"}, `no suite is called "lmbenhc"`},
+		"twice":               {[]string{"--with", "lmbench,lmbench"}, "the suite lmbench is there twice"},
+		"with its switch":     {[]string{"--cyclictest", "--with", "cyclictest"}, "cyclictest runs beside already"},
+		"no tracing to stop":  {[]string{"--trace-stop-above", "200us"}, "nothing is traced"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "out")
+			p := start(t, "", append([]string{"run", "--out", out}, c.args...)...)
+			if code := p.code(); code != exitNotMeasured || !strings.Contains(p.stderr.String(), c.want) {
+				t.Errorf("exit %d: %s", code, p.stderr.String())
+			}
+			if exists(out) {
+				t.Error("something was measured")
+			}
+		})
 	}
 }

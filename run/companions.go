@@ -12,14 +12,14 @@ import (
 // measuring phase.
 func (s *session) companions() error {
 	for _, b := range s.Plan.Beside {
-		found, err := workloads.Find(b.Suite)
+		found, err := workloads.FindBeside(b.Suite)
 		if err != nil {
-			return fmt.Errorf("beside: %w", err)
+			return err
 		}
 		suite := Suite{Suite: found, Runner: found.New(), Options: DefaultSuiteOptions(), Host: s.Host, Root: s.Root, Prober: s.Prober, Folder: s.Folder}
 		suite.Options.RT = string(s.Plan.RT)
 		suite.Options.Housekeeping = s.Plan.Housekeeping.CPUs
-		suite.Options.CPUs = s.Plan.Server.CPUs[:1]
+		suite.Options.CPUs = s.taskCPU()
 		for _, set := range b.Settings {
 			if err := setOption(append(suite.Runner.Options(), suite.Options.Table()...), set); err != nil {
 				return fmt.Errorf("beside: %s: %w", b.Suite, err)
@@ -28,6 +28,15 @@ func (s *session) companions() error {
 		s.besides = append(s.besides, startBeside(s.ctx, suite, b.Role))
 	}
 	return nil
+}
+
+// taskCPU is the CPU of the PLC thread; the client's, where the task runs in a server that
+// was started by hand, perhaps on another machine.
+func (s *session) taskCPU() []int {
+	if s.Remote == nil && s.Plan.Task.Host == bench.HostServer {
+		return s.Plan.Server.CPUs[:1]
+	}
+	return s.Plan.Client.CPUs[:1]
 }
 
 func setOption(options []bench.Option, set bench.Setting) error {
