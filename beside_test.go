@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -30,86 +28,6 @@ func suiteOf(t *testing.T, f bench.File, name string) bench.SuiteResult {
 	}
 	t.Fatalf("no result of %s", name)
 	return bench.SuiteResult{}
-}
-
-// privateTmp gives the programs under test a folder for temporary files of their own, so
-// that what they leave there is theirs.
-func privateTmp(t *testing.T) {
-	t.Helper()
-	executable(t) // is in the folder of all
-	t.Setenv("TMPDIR", t.TempDir())
-}
-
-// stressorOf waits for the stress-ng that c started and returns its process group; 0: none
-// came. Others may run on this machine, and are none of our business.
-func (c *command) stressorOf() (group int) {
-	c.t.Helper()
-	c.until(func() bool {
-		for pid, s := range stats(c.t) {
-			if s.parent == c.cmd.Process.Pid && s.name == "stress-ng" {
-				group = pid
-			}
-		}
-		return group != 0
-	})
-	return group
-}
-
-type stat struct {
-	name          string
-	parent, group int
-}
-
-// stats are the names and kin of all processes.
-func stats(t *testing.T) map[int]stat {
-	t.Helper()
-	found, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := map[int]stat{}
-	for _, path := range found {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			continue // it ended meanwhile
-		}
-		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		fields := strings.Fields(afterName(data)) // state, parent, group
-		parent, _ := strconv.Atoi(fields[1])
-		group, _ := strconv.Atoi(fields[2])
-		name := string(data[bytes.IndexByte(data, '(')+1 : bytes.LastIndexByte(data, ')')])
-		if fields[0] != "Z" { // a zombie waits for its burial only
-			out[pid] = stat{name, parent, group}
-		}
-	}
-	return out
-}
-
-// besideLeft asserts that nothing of what ran beside c is left: no stressor of that group,
-// no instance and no mount of the tracer, no temporary file.
-func (c *command) besideLeft(group int) {
-	c.t.Helper()
-	left := func() (out []string) {
-		for pid, s := range stats(c.t) {
-			if s.group == group && group != 0 {
-				out = append(out, fmt.Sprintf("%s, process %d", s.name, pid))
-			}
-		}
-		for _, pattern := range []string{fmt.Sprintf("/sys/kernel/tracing/instances/opcycle-%d", c.cmd.Process.Pid), filepath.Join(os.TempDir(), "*")} {
-			found, err := filepath.Glob(pattern)
-			if err != nil {
-				c.t.Fatal(err)
-			}
-			out = append(out, found...)
-		}
-		return out
-	}
-	for end := time.Now().Add(10 * time.Second); len(left()) > 0 && time.Now().Before(end); {
-		time.Sleep(20 * time.Millisecond) // the kernel is still burying it
-	}
-	for _, what := range left() {
-		c.t.Errorf("left behind: %s", what)
-	}
 }
 
 // The vendor's three switches, on: one report with all four, the stress verified, nothing
@@ -332,6 +250,97 @@ func TestWhatCantRunBesideIsRefused(t *testing.T) {
 			if exists(out) {
 				t.Error("something was measured")
 			}
+		})
+	}
+}
+
+// What was asked for and can't be had is said: required noise before anything is measured,
+// the rest in the result.
+func TestWhatIsNotHadBeside(t *testing.T) {
+	if testing.Short() {
+		t.Skip("real runs")
+	}
+	t.Run("stress-ng is required", func(t *testing.T) {
+		alone(t)
+		executable(t)
+		t.Setenv("PATH", t.TempDir())
+		out := filepath.Join(t.TempDir(), "out")
+		c := start(t, "", "run", "--out", out, besideProfile(t, "beside: {stress_engine: stress-ng}"), "--stress-ng", "--duration", "60s")
+		if code := c.code(); code != exitNotMeasured {
+			t.Errorf("exit %d", code)
+		}
+		f := result(t, out)
+		if said := strings.Join(f.Invalid, "\n"); f.Phase.Ran != 0 || !strings.Contains(said, "stress-ng is not installed") || !strings.Contains(said, "nothing was measured") {
+			t.Errorf("%d cycles, invalid %q", f.Phase.Ran, f.Invalid)
+		}
+	})
+	t.Run("a copy instead of stress-ng, no tracefs", func(t *testing.T) {
+		path, err := exec.LookPath("setpriv")
+		needs(t, err == nil && os.Geteuid() == 0, "root and setpriv")
+		alone(t)
+		program := executable(t)
+		t.Setenv("PATH", t.TempDir())
+		out := filepath.Join(t.TempDir(), "out")
+		c := startBinary(t, "", path, "--bounding-set=-sys_admin", "--inh-caps=-sys_admin", program, "run", "--out", out, besideProfile(t), "--stress-ng", "--trace")
+		if code := c.code(); code == exitNotMeasured && !strings.HasPrefix(c.stdout.String(), "inconclusive") {
+			t.Fatalf("exit %d", code)
+		}
+		f := result(t, out)
+		absent := map[string]string{"stress": "stress-ng is not installed: a memory copy of our own ran instead"}
+		if mounted, err := filepath.Glob("/sys/kernel/*/instances"); err == nil && len(mounted) == 0 { // else it is had
+			absent["trace"] = "tracefs is not mounted, and can't be"
+		}
+		for name, want := range absent {
+			r := suiteOf(t, f, name)
+			if len(r.Absent) != 1 || !strings.Contains(r.Absent[0].Why, want) || len(r.Invalid) > 0 {
+				t.Errorf("%s: %+v, invalid %q", name, r.Absent, r.Invalid)
+			}
+			if !strings.Contains(strings.Join(strings.Fields(c.stdout.String()), " "), want) {
+				t.Errorf("the report does not say %q", want)
+			}
+		}
+		if s := suiteOf(t, f, "stress"); len(s.Noise) != 1 || !strings.Contains(s.Noise[0], "MB/s copied") {
+			t.Errorf("%q", s.Noise)
+		}
+		if said := strings.Contains(strings.Join(f.Warnings, "\n"), "tracing was asked for and not had"); said != (absent["trace"] != "") {
+			t.Errorf("warnings %q", f.Warnings)
+		}
+	})
+}
+
+// Noise around a suite alone: verified, in the result in full, and invalid when it died.
+func TestNoiseAroundASuite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("real runs")
+	}
+	_, err := exec.LookPath("stress-ng")
+	needs(t, err == nil, "stress-ng")
+	for name, kill := range map[string]bool{"whole": false, "killed": true} {
+		t.Run(name, func(t *testing.T) {
+			alone(t)
+			privateTmp(t)
+			out := filepath.Join(t.TempDir(), "out")
+			c := start(t, "", "suite", "cyclictest", "--duration", "2s", "--stress", "default", "--out", out)
+			group := c.stressorOf()
+			if group == 0 {
+				t.Fatal("stress-ng never started")
+			}
+			if kill {
+				c.phase(bench.PhaseMeasure) // beside a stressor that was seen to work
+				if err := syscall.Kill(-group, syscall.SIGKILL); err != nil {
+					t.Fatal(err)
+				}
+			}
+			code := c.code()
+			r := suiteOf(t, result(t, out), "cyclictest")
+			if len(r.Stressors) != 1 || len(r.Noise) != 1 || r.Stressors[0].Role != bench.RoleNoise || r.Stressors[0].Complete == kill {
+				t.Errorf("noise %q, stressors %+v", r.Noise, r.Stressors)
+			}
+			said := strings.Contains(strings.Join(r.Invalid, "\n"), "the noise that was asked for was not there: stress-ng ended by itself")
+			if said != kill || kill && code != exitNotMeasured || !kill && code != exitPass {
+				t.Errorf("exit %d, invalid %q", code, r.Invalid)
+			}
+			c.besideLeft(group)
 		})
 	}
 }

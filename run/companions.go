@@ -50,6 +50,21 @@ func setOption(options []bench.Option, set bench.Setting) error {
 	return nil
 }
 
+// companionsReady ends a run before anything is measured whose companions can't be had: it
+// was asked for beside them.
+func (s *session) companionsReady() error {
+	for _, b := range s.besides {
+		select {
+		case <-b.done:
+			if b.err != nil {
+				return fmt.Errorf("beside: %w", b.err)
+			}
+		default:
+		}
+	}
+	return nil
+}
+
 // beginBesides frames what runs beside by the measuring phase, which is announced and
 // begins later; endBesides ends it now, when the phase was cut short.
 func (s *session) beginBesides(begin, end int64) {

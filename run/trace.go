@@ -56,6 +56,9 @@ func (s *session) openTrace() {
 	for _, e := range missing {
 		t.lack("the event "+e, "this kernel does not have it, or not for instances")
 	}
+	if s.Remote != nil && s.Plan.Task.Host == bench.HostServer {
+		t.lack("a mark a cycle, and a stop at a breach", "the task runs in a server that was started by hand; opcycle run starts both")
+	}
 	trace := *s.Plan.Trace
 	trace.Dir = fs.Dir
 	s.Plan.Trace = &trace
@@ -149,6 +152,8 @@ func (t *tracer) collect(folder *Folder) bench.SuiteResult {
 		t.result.Warnings = append(t.result.Warnings, "the tracer was stopped, but no breach is in its buffer: somebody else stopped it")
 	case !t.result.Complete:
 		t.result.Warnings = append(t.result.Warnings, "nothing was traced: the run ended before its measuring phase")
+	case sum.Marks == 0:
+		t.result.Warnings = append(t.result.Warnings, "the task marked no cycle: whether one began too late or overran is not in the trace, which is of the end of the run")
 	case t.above == 0:
 		t.result.Summary = append(t.result.Summary, "nothing was to stop the tracer: the trace is of the end of the run")
 	default:
