@@ -106,17 +106,20 @@ func changed(cmd *cobra.Command, given map[string]*string) map[string]string {
 }
 
 func runRun(ctx context.Context, profile string, given map[string]string, budgets, with []string, dry bool, out outputs, stderr io.Writer) error {
-	for _, name := range with {
-		if _, err := workloads.Find(name); err != nil {
-			return fmt.Errorf("--with: %w", err)
-		}
-	}
 	cfg, plan, h, err := planWith(profile, given, func(c *bench.Config, o *bench.Origins) {
 		sayBudgets(budgets)(c, o)
-		c.Beside.With = append(c.Beside.With, with...)
+		for _, name := range with {
+			o.Flag(fmt.Sprintf("beside.with[%d]", len(c.Beside.With)), "--with")
+			c.Beside.With = append(c.Beside.With, name)
+		}
 	})
 	if err != nil {
 		return err
+	}
+	for _, name := range cfg.Beside.With {
+		if _, err := workloads.FindBeside(name); err != nil {
+			return fmt.Errorf("beside.with (--with): %w", err)
+		}
 	}
 	if dry {
 		text, err := bench.PlanYAML(cfg, plan)

@@ -29,7 +29,7 @@ func Flags() []Flag {
 		{"stress-ng", "stress-ng", "noise by stress-ng on the housekeeping CPUs while measuring (off)", "on"},
 		{"cyclictest", "cyclictest", "cyclictest on the measured CPUs while measuring (off)", "on"},
 		{"trace", "tracing", "trace the kernel while measuring (off)", "on"},
-		{"trace-stop-above", "beside.trace_stop_above", "stop the tracer at the first release whose start latency is above, such as 200us (never)", ""},
+		{"trace-stop-above", "beside.trace_stop_above", "stop the tracer at the first release that begins later than this, such as 200us, or overruns its cycle (never)", ""},
 	}
 }
 

@@ -171,7 +171,8 @@ func TestResolvePlaces(t *testing.T) {
 
 // The plan that --dry-run prints is the plan.
 func TestPlanYAMLRoundTrip(t *testing.T) {
-	configs := []string{"", "plc: {host: client, iterations: auto, publish: start}\nopcua: {items: 1000}\nplacement: {rt: off}", "budgets: []"}
+	configs := []string{"", "plc: {host: client, iterations: auto, publish: start}\nopcua: {items: 1000}\nplacement: {rt: off}", "budgets: []",
+		"stress-ng: on\ncyclictest: on\ntracing: on\nbeside: {trace_stop_above: 200us, with: [lmbench], cyclictest_cpus: 0}"}
 	for _, tt := range resolveCases() {
 		for _, yaml := range append(configs, tt.yaml) {
 			c := decoded(t, yaml)

@@ -12,6 +12,8 @@ type Suite struct {
 	Name   string // one word, as results and the command line have it
 	Short  string // one line: what it measures
 	Method string // help: what is timed, from where to where, what is subtracted, what it cannot tell
+	// Alone says why it can't run beside another suite; empty: it can.
+	Alone string
 	// New is a fresh conductor's side with its defaults.
 	New func() Runner
 	// Probes are the measured sides by name, each run in a process of its own.

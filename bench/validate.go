@@ -199,6 +199,12 @@ func (v *validator) switches() {
 	v.word("beside.stress_engine", b.StressEngine, []string{"auto", "stress-ng", "builtin"})
 	v.inRange("beside.cyclictest_priority", b.CyclictestPrio, 1, 99)
 	v.check(time.Duration(b.CyclictestEvery) >= 20*time.Microsecond, "beside.cyclictest_interval", time.Duration(b.CyclictestEvery).String()+" is too short", "use 20us or more")
+	for i, name := range b.With {
+		key := fmt.Sprintf("beside.with[%d]", i)
+		v.check(!slices.Contains(b.With[:i], name), key, "the suite "+name+" is there twice", "name it once", "beside.with")
+		v.check(!(name == SuiteStress && bool(v.c.StressNG)), key, "stress runs beside already: stress-ng is on", "leave one of them away", "stress-ng", "beside.with")
+		v.check(!(name == SuiteCyclictest && bool(v.c.Cyclic)), key, "cyclictest runs beside already: its switch is on", "leave one of them away", "cyclictest", "beside.with")
+	}
 	v.check(b.TraceStopAbove >= 0, "beside.trace_stop_above", "it is negative", "write a time such as 200us, or 0 to trace to the end")
 	v.check(b.TraceStopAbove == 0 || bool(v.c.Tracing), "beside.trace_stop_above", "nothing is traced", "set tracing: on (--trace)", "tracing")
 }

@@ -88,6 +88,11 @@ func TestValidate(t *testing.T) {
 				"p.yaml:4: beside.cyclictest_priority: 100 is out of range; use 1 to 99\n" +
 				"p.yaml:5: beside.cyclictest_interval: 1µs is too short; use 20us or more\n" +
 				"p.yaml:6: beside.trace_stop_above: nothing is traced; set tracing: on (--trace)"},
+		{"twice beside", "stress-ng: on\nbeside: {with: [lmbench, stress, lmbench]}", flags{"cyclictest": "on"},
+			"p.yaml:2: beside.with[1]: stress runs beside already: stress-ng is on; leave one of them away\n" +
+				"p.yaml:2: beside.with[2]: the suite lmbench is there twice; name it once"},
+		{"its switch and its name", "beside: {with: [cyclictest]}", flags{"cyclictest": "on"},
+			"p.yaml:1: beside.with[0]: cyclictest runs beside already: its switch is on; leave one of them away"},
 		{"budgets", "budgets:\n  - packets.late <= 0\n  - packets.lost <= 0\n", nil,
 			"p.yaml:3: budgets[1]: packets has no statistic \"lost\"; it is one of expected, on_time, late, late_run_max, missed, total, duplicate, reordered, partial, messages, keep_alives, values, values_in_message_max, unstamped"},
 	} {

@@ -15,6 +15,7 @@ const (
 	WordInterval = "interval" // another control cycle
 	WordDuration = "duration" // another number of cycles
 	WordWorkload = "workload" // another program
+	WordSwitches = "switches" // something ran beside that the vendor had disabled
 	WordNA       = "n/a"      // this run has no such figure
 )
 
@@ -56,6 +57,10 @@ func beside(f *bench.File, r bench.Reference, refs []bench.Reference) Beside {
 	}
 	if !b.Found.OK {
 		b.Word, b.Why = WordNA, b.Found.NA
+		return b
+	}
+	if r.Series != "run" && f.Plan.Disturbed() && strings.Contains(r.Conditions, "disabled") {
+		b.Word, b.Why = WordSwitches, fmt.Sprintf("Something ran beside this run (%s), nothing beside the vendor's.", f.Plan.Switches())
 		return b
 	}
 	switch r.Series {

@@ -31,7 +31,9 @@ type Holder interface {
 
 // Tracer is told of every release that is executed. hot.
 type Tracer interface {
-	Released(k, late int64) // right after W(k); late is W − S, ns
+	// Released comes right after W(k), late ns after the oldest release was due that had not
+	// run: W(k) − S(k), or more when releases before k are skipped.
+	Released(k, late int64)
 	Finished(k, took int64) // after X(k), which is took ns after S, and after the meter
 }
 
@@ -118,20 +120,20 @@ func (t *Task) Run() error {
 		if c.Hold.Load() {
 			t.hold(k, wake)
 		} else {
-			t.execute(k, wake)
+			t.execute(k, wake, wake-due)
 		}
 		c.K.Store(k)
 	}
 	return nil
 }
 
-// execute is release k, from W to its record. The meter is read after X: what it costs is
-// in nobody's execution time. hot.
-func (t *Task) execute(k, wake int64) {
+// execute is release k, from W to its record; late is told to the tracer. The meter is read
+// after X: what it costs is in nobody's execution time. hot.
+func (t *Task) execute(k, wake, late int64) {
 	r := &t.release
 	*r = record.Release{K: k, Due: t.Grid.Due(k), Wake: wake}
 	if t.Tracer != nil {
-		t.Tracer.Released(k, wake-r.Due)
+		t.Tracer.Released(k, late)
 	}
 	var in, out record.Flags
 	r.Input, in = t.IO.Inputs(k, wake)

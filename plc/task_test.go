@@ -91,6 +91,29 @@ func TestRelease(t *testing.T) {
 	}
 }
 
+// traced is a Tracer that keeps what it was told.
+type traced struct{ released, finished [][2]int64 }
+
+func (t *traced) Released(k, late int64) { t.released = append(t.released, [2]int64{k, late}) }
+func (t *traced) Finished(k, took int64) { t.finished = append(t.finished, [2]int64{k, took}) }
+
+// A stall over whole periods ends a moment after a release was due: that one is punctual,
+// those before it are lost. The tracer hears how long the task really stood still.
+func TestTheTracerHearsOfSkippedReleases(t *testing.T) {
+	s := &script{now: -500, stalls: []int64{0, 2110, 0}, costs: []int64{300, 300, 1400}, last: 4}
+	task, tr := s.task(t, 0, 0), new(traced)
+	task.Tracer = tr
+	if err := task.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if want := [][2]int64{{0, 0}, {3, 2010}, {4, 0}, {5, 400}}; !reflect.DeepEqual(tr.released, want) {
+		t.Errorf("released %v, want %v", tr.released, want)
+	}
+	if want := [][2]int64{{0, 300}, {3, 310}, {4, 1400}, {5, 400}}; !reflect.DeepEqual(tr.finished, want) {
+		t.Errorf("finished %v, want %v", tr.finished, want)
+	}
+}
+
 // TestAnySchedule throws random stalls, costs and shifts at the task: no index
 // twice, none before its time, none more than a period late, every index in one counter.
 func TestAnySchedule(t *testing.T) {

@@ -24,6 +24,7 @@ type scenario struct {
 	late    map[int64]int64 // index -> execution time of that release, ns
 	huge    int64           // index whose write round trip is beyond the histogram; 0 none
 	empty   bool
+	beside  bool // with the vendor's three switches on
 }
 
 // recorded are the series of a fixture while they are being filled.
@@ -161,6 +162,29 @@ func frame(sc scenario) bench.File {
 		Attained: bench.Attained{PublishingInterval: 10, QueueSize: 10, Iterations: 10001}}
 }
 
+// disturb puts a stressor, a suite without a table of its own and the tracer beside f.
+func disturb(f *bench.File) {
+	f.Plan.Beside = []bench.Beside{{Suite: bench.SuiteStress, Role: bench.RoleNoise}, {Suite: "mystery", Role: bench.RoleBeside}}
+	f.Plan.Trace = &bench.Trace{StopAbove: 200 * time.Microsecond}
+	fig := func(suite, object, series, statistic, unit string, v float64) bench.Figure {
+		return bench.Figure{Suite: suite, Object: object, Series: series, Statistic: statistic, Unit: unit, Value: &v}
+	}
+	f.Suites = []bench.SuiteResult{
+		{Suite: bench.SuiteStress, Role: bench.RoleNoise, Complete: true,
+			Figures: []bench.Figure{fig("stress", "cpu", "bogo_ops", "count", "1", 9452), fig("stress", "cpu", "bogo_ops", "rate", "1/s", 472.280645),
+				{Suite: "stress", Object: "cpu", Series: "time", Statistic: "user", Unit: "ns", NA: "stress-ng did not say"},
+				{Suite: "stress", Object: "all", Series: "cpus", Statistic: "seen", Unit: "text", Text: "0"}},
+			Noise:    []string{"stress-ng --cpu 2 on CPUs 0: 3 processes, 14.5 s of processor time in 60.0 s, seen on CPUs 0; cpu 472.3 bogo ops/s"},
+			Warnings: []string{"the stressor was seen on CPU 3, outside the CPUs 0 that it was given"}},
+		{Suite: "mystery", Role: bench.RoleBeside, Invalid: []string{"the probe hung"}},
+		{Suite: "trace", Role: bench.RoleBeside, Complete: true, Files: []string{"trace.txt"},
+			Absent:  []bench.Absent{{What: "the event irq_vectors/local_timer_entry", Why: "this kernel does not have it, or not for instances"}},
+			Figures: []bench.Figure{fig("trace", "tracer", "events", "kept", "1", 104660), fig("trace", "tracer", "marks", "cost", "ns", 312)},
+			Summary: []string{"release 1001 began 381.1 us after it was due and stopped the tracer; in the 1.000 ms before, on CPU 0:", "khugepaged-38 for 945.0 us"}}}
+	f.Plan.Notes = append(f.Plan.Notes, "the suite mystery runs beside and is noise to this run")
+	f.Warnings = append(f.Warnings, "mystery beside this run: the probe hung")
+}
+
 // figures are the scalars that belong to sc.
 func figures(sc scenario, f *bench.File) []bench.Figure {
 	var out []bench.Figure
@@ -257,6 +281,7 @@ func scenarios() map[string]scenario {
 		"incomplete": {host: bench.HostServer, n: 6000, ran: 1234},
 		"invalid":    {host: bench.HostServer, n: 6000, ran: 6000, skipped: bad(7)},
 		"empty":      {host: bench.HostServer, n: 6000, ran: 0, empty: true},
+		"beside":     {host: bench.HostServer, n: 6000, ran: 6000, beside: true},
 	}
 }
 
@@ -272,6 +297,9 @@ func scenarioFile(t *testing.T, name string) bench.File {
 		if name == "invalid" {
 			f.Invalid = []string{"the record ring of the server overran by 12 records"}
 			f.Warnings = []string{"steal 1.7 % on CPU 0"}
+		}
+		if scenarios()[name].beside {
+			disturb(&f)
 		}
 		data = encoded(t, f)
 		made.Store(name, data)

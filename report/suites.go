@@ -85,7 +85,9 @@ func suiteFigures(p *printer, r *bench.SuiteResult) {
 		}
 		body = append(body, []string{g.Object, g.Series, g.Statistic, value})
 	}
-	p.table([]string{"object", "series", "statistic", "value"}, nil, body)
+	if len(body) > 0 {
+		p.table([]string{"object", "series", "statistic", "value"}, nil, body)
+	}
 }
 
 // suiteRemarks says what surrounded one result and what it lacks.
@@ -182,6 +184,9 @@ func suiteMachine(p *printer, h *bench.Host) {
 // suiteRows are the figures, series and readings of one suite in the long form.
 func suiteRows(f *bench.File, r *bench.SuiteResult) [][]string {
 	rows := figureRows(f, r.Figures)
+	for i := range r.Stressors {
+		rows = append(rows, figureRows(f, r.Stressors[i].Figures)...)
+	}
 	for i := range r.Series {
 		rows = append(rows, seriesRows(&r.Series[i])...)
 	}

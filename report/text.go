@@ -56,6 +56,7 @@ func validity(p *printer, f *bench.File, v *judge.Verdict) {
 		complete, orNA(f.Plan.Name), t.Host, judge.Span(t.Interval), t.Workload, judge.Group(iterations(f)),
 		f.Plan.OPCUA.Items, judge.Span(f.Plan.Duration), judge.Group(f.Plan.Cycles)))
 	granted(p, f)
+	p.item("switches: ", f.Plan.Switches())
 	for _, r := range v.Reasons {
 		p.item("  - ", r)
 	}

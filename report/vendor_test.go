@@ -32,7 +32,7 @@ func tableOf(t *testing.T, report string) []string {
 // Every cell of the default report, in both topologies: the vendor's rows, order, values
 // and units; a difference where the reference says yes and nowhere else.
 func TestVendorTableCellByCell(t *testing.T) {
-	for _, name := range []string{"clean", "client"} {
+	for _, name := range []string{"clean", "client", "beside"} {
 		f := scenarioFile(t, name)
 		report := text(t, f)
 		lines, refs := tableOf(t, report), shippedOf(t, f.Suite)
@@ -50,6 +50,9 @@ func TestVendorTableCellByCell(t *testing.T) {
 			}
 			checkOurs(t, &f, ref, cells[1])
 			word := ref.Comparable(f.Plan.Task.Host)
+			if word == judge.Yes && f.Plan.Disturbed() && ref.Series != "run" {
+				word = judge.WordSwitches
+			}
 			difference := regexp.MustCompile(`^[+-]\d`).MatchString(cells[3])
 			if difference != (word == judge.Yes) {
 				t.Errorf("%s: %s is %q, and its cell says %q", name, ref.Row, word, cells[3])
@@ -90,6 +93,10 @@ func TestDifferenceNeedsTheVendorsConditions(t *testing.T) {
 		{"another duration", func(f *bench.File) { f.Phase.Ran = 1000 }, "Transmitted Packets - Missed", judge.WordDuration},
 		{"another program", func(f *bench.File) { f.Plan.Task.Workload = "MEMORY" }, "Calculation Time - Average", judge.WordWorkload},
 		{"no figure", func(f *bench.File) { f.Figures, f.Series = nil, nil }, "Calculation Time - Average", judge.WordNA},
+		{"noise", func(f *bench.File) { f.Plan.Beside = []bench.Beside{{Suite: bench.SuiteStress, Role: bench.RoleNoise}} }, "Calculation Time - Average", judge.WordSwitches},
+		{"tracing", func(f *bench.File) { f.Plan.Trace = &bench.Trace{} }, "Transmitted Packets - Missed", judge.WordSwitches},
+		{"noise, and another topology", func(f *bench.File) { f.Plan.Trace = &bench.Trace{} }, "Dead time - Average", "topology"},
+		{"the cycle is compared with noise too", func(f *bench.File) { f.Plan.Trace = &bench.Trace{} }, "Control Cycle Period", judge.Yes},
 		{"the cycle is compared as configured", func(f *bench.File) { f.Plan.Task.Workload = "MEMORY" }, "Control Cycle Period", judge.Yes},
 	}
 	for _, tt := range tests {

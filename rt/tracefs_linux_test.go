@@ -26,12 +26,17 @@ func TestTracefs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Mark("off", 1, 2) // refused, and nothing happens
+	if m.Mark("off", 1, 2) {
+		t.Error("a tracer that is off took a mark")
+	}
 	if err := fs.On(true); err != nil {
 		t.Fatal(err)
 	}
 	if n := testing.AllocsPerRun(100, func() { m.Mark("cycle", 123456789, -5) }); n != 0 {
 		t.Errorf("Mark allocates %v times", n)
+	}
+	if !m.Mark("last", 1, 2) {
+		t.Error("a tracer that is on took no mark")
 	}
 	m.Stop()
 	if on, err := fs.Running(); on || err != nil {
@@ -43,6 +48,12 @@ func TestTracefs(t *testing.T) {
 	}
 	if n := strings.Count(string(data), "opcycle cycle k=123456789 ns=-5"); n != 101 || strings.Contains(string(data), "opcycle off") {
 		t.Errorf("%d marks in the trace", n)
+	}
+	if err := fs.Clear(); err != nil {
+		t.Error(err)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "trace")); err != nil || strings.Contains(string(data), "opcycle") {
+		t.Errorf("not empty after Clear: %s, %v", data, err)
 	}
 	if fs.Lost() < 0 {
 		t.Error("the kernel does not say what was lost")

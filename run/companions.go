@@ -12,14 +12,14 @@ import (
 // measuring phase.
 func (s *session) companions() error {
 	for _, b := range s.Plan.Beside {
-		found, err := workloads.Find(b.Suite)
+		found, err := workloads.FindBeside(b.Suite)
 		if err != nil {
-			return fmt.Errorf("beside: %w", err)
+			return err
 		}
 		suite := Suite{Suite: found, Runner: found.New(), Options: DefaultSuiteOptions(), Host: s.Host, Root: s.Root, Prober: s.Prober, Folder: s.Folder}
 		suite.Options.RT = string(s.Plan.RT)
 		suite.Options.Housekeeping = s.Plan.Housekeeping.CPUs
-		suite.Options.CPUs = s.Plan.Server.CPUs[:1]
+		suite.Options.CPUs = s.taskCPU()
 		for _, set := range b.Settings {
 			if err := setOption(append(suite.Runner.Options(), suite.Options.Table()...), set); err != nil {
 				return fmt.Errorf("beside: %s: %w", b.Suite, err)
@@ -28,6 +28,15 @@ func (s *session) companions() error {
 		s.besides = append(s.besides, startBeside(s.ctx, suite, b.Role))
 	}
 	return nil
+}
+
+// taskCPU is the CPU of the PLC thread; the client's, where the task runs in a server that
+// was started by hand, perhaps on another machine.
+func (s *session) taskCPU() []int {
+	if s.Remote == nil && s.Plan.Task.Host == bench.HostServer {
+		return s.Plan.Server.CPUs[:1]
+	}
+	return s.Plan.Client.CPUs[:1]
 }
 
 func setOption(options []bench.Option, set bench.Setting) error {
@@ -41,12 +50,25 @@ func setOption(options []bench.Option, set bench.Setting) error {
 	return nil
 }
 
+// companionsReady ends a run before anything is measured whose companions can't be had: it
+// was asked for beside them.
+func (s *session) companionsReady() error {
+	for _, b := range s.besides {
+		select {
+		case <-b.done:
+			if b.err != nil {
+				return fmt.Errorf("beside: %w", b.err)
+			}
+		default:
+		}
+	}
+	return nil
+}
+
 // beginBesides frames what runs beside by the measuring phase, which is announced and
 // begins later; endBesides ends it now, when the phase was cut short.
 func (s *session) beginBesides(begin, end int64) {
-	if err := s.trace.begin(); err != nil {
-		s.warn("tracing: " + err.Error())
-	}
+	s.trace.frame(begin)
 	for _, b := range s.besides {
 		b.frame(begin, end)
 	}
@@ -64,6 +86,7 @@ func (s *session) endBesides() {
 func (s *session) collectBesides() {
 	for _, b := range s.besides {
 		r := b.collect()
+		r.Complete = r.Complete && s.failed == nil // else its frame ended early too
 		for _, why := range r.Invalid {
 			text := fmt.Sprintf("%s beside this run: %s", r.Suite, why)
 			if r.Role == bench.RoleNoise {
@@ -76,6 +99,8 @@ func (s *session) collectBesides() {
 	}
 	s.besides = nil
 	if s.trace != nil {
-		s.file.Suites = append(s.file.Suites, s.trace.collect(s.Folder))
+		r := s.trace.collect(s.Folder)
+		r.Complete = r.Complete && s.failed == nil
+		s.file.Suites = append(s.file.Suites, r)
 	}
 }

@@ -43,7 +43,7 @@ type join struct {
 	foreign bool  // the server's log is not known
 	behind  int64 // releases between a value and its message by plan: 1 with publish: start
 	emit    func(*row)
-	forged  int64 // echoes of indices that do not exist yet
+	forged  int64 // echoes of indices that do not exist yet, or were handed out already
 	cut     int64 // end of drain: what was sent or came after it is not there; 0 = not yet
 	stray   int64 // records of indices that were handed out already, or are far from any other
 }
@@ -137,6 +137,9 @@ func (j *join) server(rec *record.Record) {
 		}
 	case record.KindEcho:
 		e := rec.Echo()
+		if e.K < j.start { // of the time before the phase: nobody's business
+			return
+		}
 		if e.K > j.newest || e.K < j.next { // only a release, a message or an arrival makes an index: a peer can write anything
 			j.forged++
 			return

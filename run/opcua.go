@@ -89,7 +89,7 @@ func (o OPCUA) Run(ctx context.Context) (bench.File, error) {
 	if err := s.prepare(); err != nil {
 		return bench.File{}, err
 	}
-	for _, step := range []func() error{s.companions, s.warmUp, s.align, s.floor, s.measure} {
+	for _, step := range []func() error{s.companions, s.warmUp, s.align, s.floor, s.companionsReady, s.measure} {
 		if s.failed = step(); s.failed != nil {
 			break
 		}

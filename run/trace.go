@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,9 +25,15 @@ func traceEvents() []string {
 type tracer struct {
 	fs      *rt.Tracefs
 	result  bench.SuiteResult
-	cost    int64 // of one mark, ns, on the conductor's CPU
-	stopped bool  // by a breach
+	cost    int64         // of one mark, ns, on the conductor's CPU
+	above   time.Duration // that stops it; 0: nothing does
+	stopped bool          // by a breach
+	timer   *time.Timer
+	on      chan error // what switching it on at the timer's time said
 }
+
+// traceLead is how long before the measuring phase the tracer is switched on.
+const traceLead = 2 * time.Millisecond
 
 // markTries is how many marks the cost is the average of.
 const markTries = 200
@@ -37,7 +44,7 @@ func (s *session) openTrace() {
 	if s.Plan.Trace == nil {
 		return
 	}
-	t := &tracer{result: bench.SuiteResult{Suite: "trace", Role: bench.RoleBeside}}
+	t := &tracer{above: s.Plan.Trace.StopAbove, result: bench.SuiteResult{Suite: "trace", Role: bench.RoleBeside}}
 	s.trace = t
 	fs, missing, err := rt.OpenTracefs(s.Root, traceEvents())
 	if err != nil {
@@ -48,6 +55,9 @@ func (s *session) openTrace() {
 	t.fs = fs
 	for _, e := range missing {
 		t.lack("the event "+e, "this kernel does not have it, or not for instances")
+	}
+	if s.Remote != nil && s.Plan.Task.Host == bench.HostServer {
+		t.lack("a mark a cycle, and a stop at a breach", "the task runs in a server that was started by hand; opcycle run starts both")
 	}
 	trace := *s.Plan.Trace
 	trace.Dir = fs.Dir
@@ -76,15 +86,18 @@ func (t *tracer) measureCost() error {
 		m.Mark("cost", i, 0)
 	}
 	t.cost = (rt.Now() - begin) / markTries
-	return t.fs.On(false)
+	return errors.Join(t.fs.On(false), t.fs.Clear())
 }
 
-func (t *tracer) begin() error {
+// frame switches the tracer on for the phase that begins at an instant, CLOCK_MONOTONIC ns:
+// a breach before it would stop the tracer for nothing.
+func (t *tracer) frame(begin int64) {
 	if t == nil || t.fs == nil {
-		return nil
+		return
 	}
-	t.result.Started = time.Now()
-	return t.fs.On(true)
+	fs, on, in := t.fs, make(chan error, 1), time.Duration(begin-rt.Now())
+	t.on, t.result.Started = on, time.Now().Add(in)
+	t.timer = time.AfterFunc(in-traceLead, func() { on <- fs.On(true) })
 }
 
 // end stops the tracer, unless a breach has.
@@ -92,7 +105,14 @@ func (t *tracer) end() {
 	if t == nil || t.fs == nil {
 		return
 	}
+	if t.timer == nil || t.timer.Stop() {
+		return // the phase never came
+	}
 	t.result.Ended, t.result.Complete = time.Now(), true
+	if err := <-t.on; err != nil {
+		t.result.Invalid = append(t.result.Invalid, err.Error())
+		return
+	}
 	if on, err := t.fs.Running(); err == nil {
 		t.stopped = !on
 	}
@@ -127,11 +147,17 @@ func (t *tracer) collect(folder *Folder) bench.SuiteResult {
 	t.result.Summary = append(t.result.Summary, sum.Text...)
 	switch {
 	case sum.Breach:
-		t.result.Moments = append(t.result.Moments, bench.Moment{CPU: sum.CPU, Index: sum.K, What: "start latency above the limit", Value: sum.Late, Unit: "ns"})
+		t.result.Moments = append(t.result.Moments, bench.Moment{CPU: sum.CPU, Index: sum.K, What: sum.What, Value: sum.Took, Unit: "ns"})
 	case t.stopped:
 		t.result.Warnings = append(t.result.Warnings, "the tracer was stopped, but no breach is in its buffer: somebody else stopped it")
+	case !t.result.Complete:
+		t.result.Warnings = append(t.result.Warnings, "nothing was traced: the run ended before its measuring phase")
+	case sum.Marks == 0:
+		t.result.Warnings = append(t.result.Warnings, "the task marked no cycle: whether one began too late or overran is not in the trace, which is of the end of the run")
+	case t.above == 0:
+		t.result.Summary = append(t.result.Summary, "nothing was to stop the tracer: the trace is of the end of the run")
 	default:
-		t.result.Summary = append(t.result.Summary, "no release was above the limit: the trace is of the end of the run")
+		t.result.Summary = append(t.result.Summary, "no release began too late or overran its cycle: the trace is of the end of the run")
 	}
 	if err := t.fs.Close(); err != nil {
 		t.result.Warnings = append(t.result.Warnings, err.Error())

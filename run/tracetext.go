@@ -2,15 +2,15 @@ package run
 
 import (
 	"bufio"
-	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"opcycle/bench"
 )
 
 // traceEvent is one line of ftrace's text.
@@ -23,9 +23,8 @@ type traceEvent struct {
 }
 
 var (
-	traceLine  = regexp.MustCompile(`^\s*(.+-\d+)\s+\[(\d+)\]\s+(?:\S+\s+)?(\d+)\.(\d{6}):\s+([a-z_0-9]+):\s?(.*)$`)
-	switchLine = regexp.MustCompile(`prev_comm=(.*) prev_pid=(\d+) .*==> next_comm=(.*) next_pid=(\d+)`)
-	breachLine = regexp.MustCompile(`^opcycle breach k=(-?\d+) ns=(-?\d+)`)
+	traceLine = regexp.MustCompile(`^\s*(.+-\d+)\s+\[(\d+)\]\s+(?:\S+\s+)?(\d+)\.(\d{6}):\s+([a-z_0-9]+):\s?(.*)$`)
+	markLine  = regexp.MustCompile(`^opcycle (\w+) k=(-?\d+) ns=(-?\d+)`)
 )
 
 // traceWindow is how far before a breach the summary looks.
@@ -36,8 +35,9 @@ type traceSummary struct {
 	Events int64 // lines that were read
 	Marks  int64 // of cycles
 	Breach bool
-	K      int64 // the release that breached
-	Late   int64 // its start latency, ns
+	K      int64  // the release that breached
+	What   string // how: bench.TraceLate or TraceOverrun
+	Took   int64  // from its due time on, ns: until it began, or until it ended
 	CPU    int
 	Text   []string
 }
@@ -55,15 +55,12 @@ func readTrace(r io.Reader) (traceSummary, error) {
 			continue
 		}
 		s.Events++
-		if e.name == "tracing_mark_write" {
-			if strings.HasPrefix(e.rest, "opcycle cycle") {
+		if m := markLine.FindStringSubmatch(e.rest); e.name == "tracing_mark_write" && m != nil {
+			switch m[1] {
+			case bench.TraceCycle:
 				s.Marks++
-			}
-			if m := breachLine.FindStringSubmatch(e.rest); m != nil && !s.Breach {
-				s.Breach, s.CPU = true, e.cpu
-				s.K, _ = strconv.ParseInt(m[1], 10, 64)
-				s.Late, _ = strconv.ParseInt(m[2], 10, 64)
-				s.Text = explain(recent, e, &s)
+			case bench.TraceLate, bench.TraceOverrun:
+				s.breach(e, recent, m)
 			}
 		}
 		recent = append(recent, e)
@@ -77,6 +74,17 @@ func readTrace(r io.Reader) (traceSummary, error) {
 	return s, nil
 }
 
+// breach takes the mark of the first breach; m are its parts.
+func (s *traceSummary) breach(e traceEvent, before []traceEvent, m []string) {
+	k, err1 := strconv.ParseInt(m[2], 10, 64)
+	took, err2 := strconv.ParseInt(m[3], 10, 64)
+	if s.Breach || err1 != nil || err2 != nil {
+		return
+	}
+	s.Breach, s.What, s.K, s.Took, s.CPU = true, m[1], k, took, e.cpu
+	s.Text = explain(before, e, s)
+}
+
 func parseTraceLine(line string) (traceEvent, bool) {
 	m := traceLine.FindStringSubmatch(line)
 	if m == nil {
@@ -86,81 +94,4 @@ func parseTraceLine(line string) (traceEvent, bool) {
 	s, err2 := strconv.ParseInt(m[3], 10, 64)
 	us, err3 := strconv.ParseInt(m[4], 10, 64)
 	return traceEvent{at: s*1e9 + us*1e3, cpu: cpu, task: strings.TrimSpace(m[1]), name: m[5], rest: m[6]}, err1 == nil && err2 == nil && err3 == nil
-}
-
-// explain says who had the CPU of a breach in the last millisecond before it, or for as
-// long as the release was late if that is longer.
-func explain(events []traceEvent, breach traceEvent, s *traceSummary) []string {
-	span := max(int64(traceWindow), s.Late)
-	ran, handlers, count, seen := owners(events, breach, breach.at-span)
-	out := []string{fmt.Sprintf("release %d began %.1f us late and stopped the tracer; in the %.3f ms before, on CPU %d:", s.K, float64(s.Late)/1e3, float64(span)/1e6, breach.cpu)}
-	if !seen {
-		return append(out, "no switch of threads is in the trace: one thread had the CPU all the time, or the buffer does not reach back so far")
-	}
-	for _, who := range byTime(ran) {
-		out = append(out, fmt.Sprintf("%s ran for %.1f us", nameOf(who), float64(ran[who])/1e3))
-	}
-	for _, kind := range byTime(handlers) {
-		out = append(out, fmt.Sprintf("%s: %d time(s), %.1f us in all", kind, count[kind], float64(handlers[kind])/1e3))
-	}
-	if s.Late < span {
-		ran, _, _, _ := owners(events, breach, breach.at-s.Late)
-		var parts []string
-		for _, who := range byTime(ran) {
-			parts = append(parts, fmt.Sprintf("%s %.1f us", nameOf(who), float64(ran[who])/1e3))
-		}
-		out = append(out, fmt.Sprintf("of the %.1f us between its due time and its start: %s", float64(s.Late)/1e3, strings.Join(parts, ", ")))
-	}
-	return out
-}
-
-func nameOf(who string) string {
-	if strings.HasPrefix(who, "swapper/") {
-		return "nobody (idle)"
-	}
-	return who
-}
-
-// owners are who had the CPU of a breach from an instant on, and what handlers ran on it;
-// seen is false when no switch tells.
-func owners(events []traceEvent, breach traceEvent, from int64) (ran, handlers map[string]int64, count map[string]int, seen bool) {
-	ran, handlers, count = map[string]int64{}, map[string]int64{}, map[string]int{}
-	running, since := "", from
-	entered := map[string]int64{}
-	for _, e := range events {
-		if e.cpu != breach.cpu || e.at > breach.at {
-			continue
-		}
-		switch {
-		case e.name == "sched_switch":
-			m := switchLine.FindStringSubmatch(e.rest)
-			if m == nil {
-				continue
-			}
-			if e.at >= from {
-				ran[m[1]+"-"+m[2]] += e.at - max(since, from)
-				seen = true
-			}
-			running, since = m[3]+"-"+m[4], e.at
-		case strings.HasSuffix(e.name, "_entry") && e.at >= from:
-			entered[e.name] = e.at
-		case strings.HasSuffix(e.name, "_exit") && e.at >= from:
-			kind := strings.TrimSuffix(e.name, "_exit")
-			if t, ok := entered[kind+"_entry"]; ok {
-				handlers[kind] += e.at - t
-				count[kind]++
-				delete(entered, kind+"_entry")
-			}
-		}
-	}
-	if running != "" {
-		ran[running] += breach.at - max(since, from)
-		seen = true
-	}
-	return ran, handlers, count, seen
-}
-
-// byTime are the keys with the most time first.
-func byTime(m map[string]int64) []string {
-	return slices.SortedFunc(maps.Keys(m), func(a, b string) int { return cmp.Or(cmp.Compare(m[b], m[a]), cmp.Compare(a, b)) })
 }

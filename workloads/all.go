@@ -6,6 +6,8 @@
 package workloads
 
 import (
+	"fmt"
+
 	"opcycle/bench"
 	"opcycle/workloads/caterpillar"
 	"opcycle/workloads/cyclictest"
@@ -38,4 +40,14 @@ func Find(name string) (bench.Suite, error) {
 		names = append(names, s.Name)
 	}
 	return bench.Suite{}, unknown(name, names)
+}
+
+// FindBeside is Find for a suite that is to run beside another one. Its error says why it
+// can't.
+func FindBeside(name string) (bench.Suite, error) {
+	s, err := Find(name)
+	if err == nil && s.Alone != "" {
+		err = fmt.Errorf("the suite %s can't run beside another: %s; run it alone (opcycle suite %s)", name, s.Alone, name)
+	}
+	return s, err
 }

@@ -5,11 +5,12 @@ import (
 	"opcycle/rt"
 )
 
-// trace marks the task's releases in the kernel's tracer, and stops it at the first one
-// that begins too late.
+// trace marks the task's releases in the kernel's tracer, and stops it at the first breach
+// of the measuring phase: the tracer is on in that phase only.
 type trace struct {
 	marker *rt.Marker
-	above  int64 // ns; 0: never
+	above  int64 // ns; 0: nothing stops it
+	period int64 // ns
 }
 
 // openTrace opens the tracer that the conductor made; nil without one. cold.
@@ -21,17 +22,30 @@ func openTrace(p bench.Plan) (*trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &trace{m, int64(p.Trace.StopAbove)}, nil
+	return &trace{m, int64(p.Trace.StopAbove), p.Period()}, nil
 }
 
-// Released comes right after W(k), late ns after the release was due. hot.
+// Released comes right after W(k), late ns after the oldest release was due that had not
+// run. hot.
 func (t *trace) Released(k, late int64) {
 	if t.above > 0 && late > t.above {
-		t.marker.Mark("breach", k, late)
-		t.marker.Stop()
+		t.breach(bench.TraceLate, k, late)
 	}
 }
 
 // Finished comes after X(k) and the meter, so that its system call is in nobody's execution
-// time. hot.
-func (t *trace) Finished(k, took int64) { t.marker.Mark("cycle", k, took) }
+// time. An execution beyond the cycle is a breach, whatever the start latency was. hot.
+func (t *trace) Finished(k, took int64) {
+	t.marker.Mark(bench.TraceCycle, k, took)
+	if t.above > 0 && took > t.period {
+		t.breach(bench.TraceOverrun, k, took)
+	}
+}
+
+// breach stops the tracer at once. One that is off is left alone: the kernel's switch is
+// behind a lock. hot.
+func (t *trace) breach(word string, k, ns int64) {
+	if t.marker.Mark(word, k, ns) {
+		t.marker.Stop()
+	}
+}

@@ -33,6 +33,7 @@ Gaps of the threshold or longer are kept with their time: the longest in the res
 them in oslat-gaps.csv beside it. A thread that never sleeps meets what limits FIFO time
 (RT throttling, the fair server): the result names it, and gaps of that length are counted
 as suspected throttling. sysctl kernel.sched_rt_runtime_us=-1 turns the first off.`,
+		Alone:  "it takes its CPUs whole",
 		New:    func() bench.Runner { return newRunner() },
 		Probes: map[string]bench.Probe{probeName: probe},
 	}
@@ -72,9 +73,6 @@ func (r *runner) Run(ctx context.Context, job bench.Job) (bench.SuiteResult, err
 	o := order{Low: low, High: high, CPUs: job.Measured, Require: job.RT == bench.RTRequire, Preheat: r.preheat, Duration: r.duration, Threshold: r.threshold, Root: job.Root}
 	if job.RT != bench.RTOff {
 		o.Priority = r.priority
-	}
-	if job.End != nil {
-		return bench.SuiteResult{}, errors.New("oslat takes its CPUs whole and can't run beside another suite; run it alone")
 	}
 	p, err := job.Start(ctx, bench.ProbeOrder{Probe: probeName, Input: o, Shared: pageBytes * len(o.CPUs), MaxProcs: len(o.CPUs) + 1, Limit: r.preheat + r.duration + margin})
 	if err != nil {

@@ -103,6 +103,9 @@ func (s *stressor) real(ctx context.Context, path string) error {
 			<-ended
 			s.fault("stress-ng did not end within %s of SIGINT and was killed", endWithin)
 		}
+		if len(s.out.Invalid) == 0 && !cmd.ProcessState.Success() {
+			s.fault("stress-ng ended with %s: %s", cmd.ProcessState, lastLines(said.String()))
+		}
 	} else {
 		s.fault("stress-ng ended by itself after %.1f s: %s: %s", time.Since(s.out.Started).Seconds(), cmd.ProcessState, lastLines(said.String()))
 	}
@@ -142,7 +145,7 @@ func (s *stressor) follow(ctx context.Context, group int, ended <-chan struct{})
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	worked := time.Now()
-	defer func() { s.watch.look() }()
+	defer s.whole(ended)
 	for {
 		select {
 		case <-ended:
@@ -164,6 +167,23 @@ func (s *stressor) follow(ctx context.Context, group int, ended <-chan struct{})
 			s.fault("its processes used no processor time for %s", idleMost)
 			return false, nil
 		}
+		if len(s.watch.seen.Lost) > 0 {
+			return false, nil // what goes on is not the noise that was asked for
+		}
+	}
+}
+
+// whole looks once more, before the stressor is told to end, and finds workers that ended
+// before.
+func (s *stressor) whole(ended <-chan struct{}) {
+	select {
+	case <-ended:
+		return // with all its workers, which is said
+	default:
+	}
+	s.watch.look()
+	if lost := s.watch.seen.Lost; len(lost) > 0 {
+		s.fault("%s ended by itself within %.1f s", strings.Join(lost, ", "), time.Since(s.out.Started).Seconds())
 	}
 }
 
@@ -182,7 +202,7 @@ func (s *stressor) metrics(path string) {
 			s.out.Settings = append(s.out.Settings, r.Settings...)
 		}
 	}
-	if err != nil {
+	if err != nil && len(s.out.Invalid) == 0 { // one that died could not write them
 		s.fault("stress-ng left no metrics that can be read: %v", err)
 	}
 	var parts []string

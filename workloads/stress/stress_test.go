@@ -2,11 +2,15 @@ package stress
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/prometheus/procfs"
 
 	"opcycle/bench"
 )
@@ -65,6 +69,63 @@ func TestAStressorThatDiesIsFound(t *testing.T) {
 	if err != nil || got.Complete || len(got.Invalid) == 0 || !strings.Contains(got.Invalid[0], "ended by itself") {
 		t.Errorf("%+v, %v", got, err)
 	}
+}
+
+// A worker that is killed, or told to end, leaves the others and stress-ng itself going on:
+// a part of the noise that was asked for.
+func TestAWorkerThatDiesIsFound(t *testing.T) {
+	needed(t)
+	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
+		t.Run(signal.String(), func(t *testing.T) {
+			r := New()
+			r.Args, r.Duration = "--cpu 2 --fault 1", 30*time.Second
+			looks, victim := 0, 0
+			got, err := r.Run(t.Context(), job(func(bench.Progress) {
+				if looks++; looks == 3 { // it was seen to work in two of them
+					victim = workerOf(t, "stress-ng-cpu")
+					if err := syscall.Kill(victim, signal); err != nil {
+						t.Error(err)
+					}
+				}
+			}))
+			if err != nil || got.Complete || len(got.Invalid) != 1 || !strings.Contains(got.Invalid[0], fmt.Sprintf("stress-ng-cpu (process %d) ended by itself", victim)) {
+				t.Errorf("%+v, %v", got.Invalid, err)
+			}
+			if len(got.Figures) == 0 {
+				t.Error("what the others did is lost")
+			}
+		})
+	}
+}
+
+// workerOf is a grandchild of this process by its name.
+func workerOf(t *testing.T, name string) int {
+	t.Helper()
+	fs, err := procfs.NewFS("/proc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	procs, err := fs.AllProcs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent := map[int]int{}
+	var named []int
+	for _, p := range procs {
+		if s, err := p.Stat(); err == nil {
+			parent[p.PID] = s.PPID
+			if s.Comm == name {
+				named = append(named, p.PID)
+			}
+		}
+	}
+	for _, pid := range named {
+		if parent[parent[pid]] == os.Getpid() {
+			return pid
+		}
+	}
+	t.Fatalf("no %s below this process", name)
+	return 0
 }
 
 func TestArgumentsThatCantBeTaken(t *testing.T) {
