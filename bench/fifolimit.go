@@ -41,3 +41,11 @@ func (c *CPU) DataCache(level int) (Cache, bool) {
 
 // CPUByID finds an online CPU.
 func (h *Host) CPUByID(id int) (CPU, bool) { return h.cpu(id) }
+
+// FIFOLimitOf is what limits FIFO time on a CPU; nil: the result is of an older version.
+func (h *Host) FIFOLimitOf(cpu int) *FIFOLimit {
+	if c, ok := h.cpu(cpu); ok && c.FIFOLimit != nil {
+		return c.FIFOLimit
+	}
+	return h.FIFOLimit
+}
