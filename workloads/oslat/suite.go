@@ -68,7 +68,7 @@ func (r *runner) Run(ctx context.Context, job bench.Job) (bench.SuiteResult, err
 			}
 		}
 	}
-	low, high := throttling(job.Host.FIFOLimitOf(job.Measured[0]))
+	low, high := job.Host.FIFOLimitOf(job.Measured[0]).Gap()
 	o := order{Low: low, High: high, CPUs: job.Measured, Require: job.RT == bench.RTRequire, Preheat: r.preheat, Duration: r.duration, Threshold: r.threshold, Root: job.Root}
 	if job.RT != bench.RTOff {
 		o.Priority = r.priority
