@@ -1,5 +1,7 @@
 package bench
 
+import "time"
+
 // What limits a SCHED_FIFO thread's time.
 const (
 	FIFONone      = "none"
@@ -16,6 +18,21 @@ type FIFOLimit struct {
 	Why       string `json:"why"`        // where it comes from, or why it is not known
 	RuntimeNS int64  `json:"runtime_ns"` // of each PeriodNS; 0: not known, or no limit
 	PeriodNS  int64  `json:"period_ns"`
+}
+
+// Gap is how long a thread that has used its time up is kept off its CPU, give or take a
+// fifth: what such a gap looks like. Where that is not known it is the kernel's default,
+// 50 ms; 0, 0: nothing limits it. l may be nil, for not known.
+func (l *FIFOLimit) Gap() (least, most time.Duration) {
+	gap := 50 * time.Millisecond
+	switch {
+	case l == nil:
+	case l.By == FIFONone:
+		return 0, 0
+	case l.PeriodNS > l.RuntimeNS && l.RuntimeNS > 0:
+		gap = time.Duration(l.PeriodNS - l.RuntimeNS)
+	}
+	return gap * 4 / 5, gap * 6 / 5
 }
 
 // Cache is one cache of a CPU.
@@ -41,3 +58,11 @@ func (c *CPU) DataCache(level int) (Cache, bool) {
 
 // CPUByID finds an online CPU.
 func (h *Host) CPUByID(id int) (CPU, bool) { return h.cpu(id) }
+
+// FIFOLimitOf is what limits FIFO time on a CPU; nil: the result is of an older version.
+func (h *Host) FIFOLimitOf(cpu int) *FIFOLimit {
+	if c, ok := h.cpu(cpu); ok && c.FIFOLimit != nil {
+		return c.FIFOLimit
+	}
+	return h.FIFOLimit
+}

@@ -23,7 +23,7 @@ type Host struct {
 	TimeNS       uint64     `json:"time_namespace"`
 	Hypervisor   string     `json:"hypervisor"` // empty: none seen
 	Governor     string     `json:"governor"`
-	FIFOLimit    *FIFOLimit `json:"fifo_limit,omitempty"` // nil in results of older versions
+	FIFOLimit    *FIFOLimit `json:"fifo_limit,omitempty"` // see FIFOLimitOf; nil in results of older versions
 	RTRuntimeUS  *int64     `json:"sched_rt_runtime_us"`  // −1: unlimited
 	RTPeriodUS   *int64     `json:"sched_rt_period_us"`
 	RTGroupSched *bool      `json:"rt_group_sched"`
@@ -45,6 +45,8 @@ type CPU struct {
 	Siblings []int   `json:"siblings"`   // SMT threads of the same core, itself included
 	IRQs     int64   `json:"interrupts"` // device interrupts since boot; −1: not known
 	Caches   []Cache `json:"caches,omitempty"`
+	// FIFOLimit is set where it is another than the host's: see Host.FIFOLimitOf.
+	FIFOLimit *FIFOLimit `json:"fifo_limit,omitempty"`
 }
 
 // HostLimits are what the process may ask of the kernel.

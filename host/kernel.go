@@ -20,6 +20,8 @@ func (t *tree) kernel(h *bench.Host) {
 	h.Preempt = t.preempt(version, h.Cmdline, config)
 	if ok {
 		h.RTGroupSched = groupSched(config, h.Cmdline)
+		built := has(config, "CONFIG_RT_GROUP_SCHED=y")
+		t.groupsBuilt = &built
 	}
 }
 

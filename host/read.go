@@ -45,7 +45,7 @@ func Read(root string) (bench.Host, error) {
 	t.processors(&h)
 	t.kernel(&h)
 	t.self(&h, proc)
-	h.FIFOLimit = t.fifoLimit(&h)
+	t.fifoLimits(&h)
 	h.Hypervisor = t.hypervisor()
 	h.Container = t.container()
 	h.Unreadable = t.unreadable

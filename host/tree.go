@@ -12,8 +12,9 @@ import (
 
 // tree reads small files below a root and keeps what could not be read.
 type tree struct {
-	root       string
-	unreadable []string
+	root        string
+	unreadable  []string
+	groupsBuilt *bool // CONFIG_RT_GROUP_SCHED; nil: not known
 }
 
 func (t *tree) path(name string) string { return filepath.Join(t.root, name) }

@@ -22,7 +22,8 @@ func caterpillarRows() [][3]string {
 
 // caterpillar is the vendor's table with our columns and his, then what it rests on.
 func caterpillar(p *printer, results []*bench.SuiteResult, refs []bench.Reference) {
-	p.section("caterpillar-style, own workload: sample jitter in " + cycleUnit(results))
+	unit, ns := cycleUnit(results)
+	p.section("caterpillar-style, own workload: sample jitter in " + unit)
 	vendors := vendorColumns(refs, "caterpillar")
 	head := append([]string{"Row"}, columnHeads(results)...)
 	for _, v := range vendors {
@@ -33,7 +34,11 @@ func caterpillar(p *printer, results []*bench.SuiteResult, refs []bench.Referenc
 	for _, row := range caterpillarRows() {
 		line := []string{row[0]}
 		for _, r := range results {
-			line = append(line, cyclesCell(suiteFigure(r, row[1], row[2]), &notes))
+			series := row[1]
+			if ns {
+				series += "_time"
+			}
+			line = append(line, cyclesCell(suiteFigure(r, series, row[2]), &notes))
 		}
 		for _, v := range vendors {
 			line = append(line, orNA(v.cells[row[1]+"."+row[2]].Value))
@@ -43,18 +48,29 @@ func caterpillar(p *printer, results []*bench.SuiteResult, refs []bench.Referenc
 	p.table(head, nil, body)
 	notes.printNA(p)
 	vendorNotes(p, vendors, "the vendor's program, buffer and pattern are not published: his cycles and ours are of different work (definition)")
+	if ns && len(vendors) > 0 {
+		p.item("", "The vendor's columns are cycles of his processors' time stamp counters, ours are ns.")
+	}
 	for _, r := range results {
 		caterpillarDetail(p, r)
 	}
 }
 
-func cycleUnit(results []*bench.SuiteResult) string {
+// cycleUnit is the table's unit. Cycles of a time stamp counter are what the vendor has;
+// ticks of a slower counter, as arm64's, are no unit to think in: there it is ns.
+func cycleUnit(results []*bench.SuiteResult) (unit string, ns bool) {
 	for _, r := range results {
-		if hz := suiteFigure(r, "clock", "rate"); hz.OK {
-			return fmt.Sprintf("%s @ %.3f GHz (reference cycles, not core cycles)", figureText(r, "clock", "unit"), hz.Value/1e9)
+		hz := suiteFigure(r, "clock", "rate")
+		if !hz.OK || hz.Value <= 0 {
+			continue
 		}
+		name := figureText(r, "clock", "unit")
+		if name == "" || strings.HasPrefix(name, "TSC") { // without a name it is a checkpoint's
+			return fmt.Sprintf("TSC cycles @ %.3f GHz (reference cycles, not core cycles)", hz.Value/1e9), false
+		}
+		return fmt.Sprintf("ns (%s of %.2f ns)", name, 1e9/hz.Value), true
 	}
-	return "cycles"
+	return "cycles", false
 }
 
 func cyclesCell(f judge.Found, notes *footnotes) string {
@@ -114,11 +130,16 @@ func caterpillarDetail(p *printer, r *bench.SuiteResult) {
 		}
 		return figure(f.Value, f.Unit)
 	}
-	p.item(title+": ", fmt.Sprintf("%s samples of 10,000 iterations in %s; session: least iteration %s, largest %s, jitter %s cycles%s",
-		value("samples", "count"), sampleTime(r), value("session", "min"), value("session", "max"), value("session", "jitter"), inNanoseconds(r)))
-	p.item(title+": ", fmt.Sprintf("buffer %s bytes (%s); %s; what limits FIFO time: %s (%s); %s rests, %s iterations after a rest left out, %s suspected throttlings",
-		value("buffer", "bytes"), figureText(r, "buffer", "from"), figureText(r, "thread", "policy"), figureText(r, "fifo_limit", "by"), figureText(r, "fifo_limit", "why"),
-		value("samples", "rests"), value("samples", "left_out"), value("samples", "suspected_throttling")))
+	p.item(title+": ", fmt.Sprintf("%s samples of 10,000 iterations in %s, %s of them to warm up; session: least iteration %s, largest %s, jitter %s cycles%s",
+		value("samples", "count"), sampleTime(r), value("samples", "warm_up"), value("session", "min"), value("session", "max"), value("session", "jitter"), inNanoseconds(r)))
+	buffer := "no buffer"
+	if f := suiteFigure(r, "buffer", "bytes"); f.OK {
+		buffer = fmt.Sprintf("buffer %s bytes (%s)", value("buffer", "bytes"), figureText(r, "buffer", "from"))
+	}
+	p.item(title+": ", fmt.Sprintf("workload %s, %s steps an iteration; %s; checksum %s; %s, %s; %s rests, %s iterations after a rest left out, %s suspected throttlings, %s iterations of an unfinished sample left out",
+		figureText(r, "workload", "name"), value("workload", "steps"), buffer, figureText(r, "workload", "checksum"), figureText(r, "thread", "policy"), figureText(r, "thread", "pace"),
+		value("samples", "rests"), value("samples", "left_out"), value("samples", "suspected_throttling"), value("samples", "unfinished_iterations")))
+	p.item(title+": ", fmt.Sprintf("what limits FIFO time: %s (%s)", figureText(r, "fifo_limit", "by"), figureText(r, "fifo_limit", "why")))
 }
 
 // sampleTime is what the samples took, rests included and pauses of a resumed run not.
@@ -138,17 +159,13 @@ func sampleTime(r *bench.SuiteResult) string {
 
 // inNanoseconds are the session's figures in ns.
 func inNanoseconds(r *bench.SuiteResult) string {
-	hz := suiteFigure(r, "clock", "rate")
-	if !hz.OK || hz.Value <= 0 {
-		return ""
-	}
 	var parts []string
 	for _, s := range []string{"min", "max", "jitter"} {
-		f := suiteFigure(r, "session", s)
+		f := suiteFigure(r, "session_time", s)
 		if !f.OK {
 			return ""
 		}
-		parts = append(parts, fmt.Sprintf("%s %s ns", s, judge.Group(int64(f.Value/hz.Value*1e9))))
+		parts = append(parts, fmt.Sprintf("%s %s ns", s, judge.Group(int64(f.Value))))
 	}
 	return " (" + strings.Join(parts, ", ") + ")"
 }

@@ -28,7 +28,7 @@ type row struct {
 	Ended     int64  `json:"ended"`
 	Rests     int64  `json:"rests"`
 	LeftOut   int64  `json:"left_out"` // iterations after a rest
-	Gaps      int64  `json:"gaps"`     // iterations of 40 to 60 ms
+	Gaps      int64  `json:"gaps"`     // iterations that look like throttling
 }
 
 // gap is one iteration that looks like throttling.
@@ -41,12 +41,12 @@ type gap struct {
 // page is what the measuring thread writes, in memory shared with the conductor. Rows come
 // in order; written counts them, atomically, after each is whole.
 type page struct {
-	written int64
-	ended   uint32
-	_       uint32
-	gaps    int64
-	gap     [gapsKept]gap
-	row     [rows]row
+	hz         float64 // of the counter: set before the probe is ready
+	written    int64
+	unfinished int64 // iterations of the sample that the stop word ended; read after the end
+	gaps       int64
+	gap        [gapsKept]gap
+	row        [rows]row
 }
 
 const pageBytes = int(unsafe.Sizeof(page{}))

@@ -2,6 +2,10 @@ package caterpillar
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 	"unsafe"
 
@@ -11,16 +15,21 @@ import (
 
 // order is what the conductor asks of the probe.
 type order struct {
-	CPU      int    `json:"cpu"`
-	Priority int    `json:"priority"` // 0: no real-time policy is asked for
-	Require  bool   `json:"require"`
-	Buffer   int64  `json:"buffer"` // bytes; 0: compute
-	Huge     bool   `json:"huge"`
-	Steps    int64  `json:"steps"`
-	First    int64  `json:"first"`
-	Samples  int64  `json:"samples"`
-	Rest     bool   `json:"rest"`
-	Root     string `json:"root"`
+	CPU      int           `json:"cpu"`
+	Priority int           `json:"priority"` // 0: no real-time policy is asked for
+	Require  bool          `json:"require"`
+	Buffer   int64         `json:"buffer"` // bytes; 0: compute
+	Huge     bool          `json:"huge"`
+	Steps    int64         `json:"steps"`
+	First    int64         `json:"first"`
+	Samples  int64         `json:"samples"`
+	Rest     bool          `json:"rest"`
+	Busy     time.Duration `json:"busy"` // of each Of
+	Of       time.Duration `json:"of"`
+	Guard    time.Duration `json:"guard"` // RLIMIT_RTTIME: of FIFO time without a sleep
+	Low      time.Duration `json:"low"`   // an iteration from Low to High looks like throttling
+	High     time.Duration `json:"high"`
+	Root     string        `json:"root"`
 }
 
 // answer is what the probe says when it has ended.
@@ -29,25 +38,17 @@ type answer struct {
 	Unit      string  `json:"unit"`
 	Policy    string  `json:"policy"`
 	Priority  int     `json:"priority"`
+	Rested    bool    `json:"rested"` // it was to rest: asked to, and of a real-time policy
 	RTError   string  `json:"rt_error"`
 	LockError string  `json:"lock_error"`
 	CState    string  `json:"cstates"`
-	Got       uint64  `json:"got"`  // the buffer's checksum
-	Want      uint64  `json:"want"` // what it must be
+	HugeBytes int64   `json:"huge_bytes"` // of the buffer
+	Got       uint64  `json:"got"`        // what the work left behind
+	Want      uint64  `json:"want"`       // what it must be
 	Faults    int64   `json:"faults"`
+	Voluntary int64   `json:"voluntary"` // switches of the measuring thread
 	Switches  int64   `json:"involuntary"`
 }
-
-// The thread works for restBusy of each restOf where it has to rest: 85 % of any of the
-// kernel's periods, which are longer.
-const (
-	restBusy = 85 * time.Millisecond
-	restOf   = 100 * time.Millisecond
-)
-
-// guard is RLIMIT_RTTIME, µs of FIFO without a sleep: with rests far more than a stretch;
-// without, the loop never sleeps and the guard is the run's own limit.
-const guard = 2 * time.Second
 
 const latencyDevice = "/dev/cpu_dma_latency"
 
@@ -63,11 +64,15 @@ func probe(p *bench.ProbeSide) error {
 		return err
 	}
 	a := answer{Hz: clock.Hz, Unit: clock.Unit}
-	w := work{steps: o.Steps, state: seed}
-	if o.Buffer > 0 {
-		if w.chain, err = rt.NewCaterpillar(o.Buffer, seed, o.Huge); err != nil {
-			return err
-		}
+	// On its CPU before it has its buffer, which then is of that CPU's memory node.
+	if err := rt.SetThread(0, rt.Attr{CPUs: []int{o.CPU}}); err != nil {
+		return fmt.Errorf("the thread on CPU %d: %w", o.CPU, err)
+	}
+	w, err := newWork(&o, &a)
+	if err != nil {
+		return err
+	}
+	if w.chain != nil {
 		defer w.chain.Close()
 	}
 	if err := rt.LockMemory(); err != nil {
@@ -82,12 +87,14 @@ func probe(p *bench.ProbeSide) error {
 		return err
 	}
 	pg := (*page)(unsafe.Pointer(&p.Mem[0]))
-	pace := pace{rest: o.Rest, busy: int64(restBusy), of: int64(restOf), low: int64(0.04 * clock.Hz), top: int64(0.06 * clock.Hz)}
+	pg.hz = clock.Hz
+	pace := pace{rest: a.Rested, busy: int64(o.Busy), of: int64(o.Of), turn: w.turn(), refill: int64(o.Busy / 8),
+		low: int64(o.Low.Seconds() * clock.Hz), top: int64(o.High.Seconds() * clock.Hz)}
 	if err := p.Ready(); err != nil {
 		return err
 	}
 	before := rt.ThreadUsage()
-	errno := measure(pg, &w, p.Stop, o.First, o.Samples, &pace)
+	errno := measure(pg, w, p.Stop, o.First, o.Samples, &pace)
 	after := rt.ThreadUsage()
 	if err := rt.SetThread(0, rt.Attr{}); err != nil { // what follows needs no FIFO, and allocates
 		return err
@@ -96,33 +103,67 @@ func probe(p *bench.ProbeSide) error {
 		return fmt.Errorf("clock_nanosleep of a rest: %w", errno)
 	}
 	a.Faults = after.MinorFaults - before.MinorFaults + after.MajorFaults - before.MajorFaults
-	a.Switches = after.Involuntary - before.Involuntary
-	if w.chain != nil {
-		a.Got, a.Want = w.chain.Check()
-	}
+	a.Voluntary, a.Switches = after.Voluntary-before.Voluntary, after.Involuntary-before.Involuntary
+	a.Got, a.Want = w.check()
 	return p.Answer(a)
 }
 
-// place gives the main thread its CPU and policy.
-func place(o *order, a *answer) error {
-	if o.Priority > 0 && o.Rest { // without rests the loop never blocks: the watchdog is the guard
-		if err := rt.LimitRealTime(guard); err != nil {
-			return fmt.Errorf("the guard of real-time threads: %w", err)
+// newWork makes the buffer and tells how much of it is in huge pages.
+func newWork(o *order, a *answer) (*work, error) {
+	w := &work{steps: o.Steps, state: seed}
+	if o.Buffer == 0 {
+		return w, nil
+	}
+	var before int64
+	if o.Huge {
+		before = hugeBytes(o.Root)
+	}
+	var err error
+	if w.chain, err = rt.NewCaterpillar(o.Buffer, seed, o.Huge); err != nil {
+		return nil, err
+	}
+	if o.Huge {
+		a.HugeBytes = hugeBytes(o.Root) - before
+	}
+	return w, nil
+}
+
+// hugeBytes is this process's memory in huge pages; 0 where the kernel does not tell.
+//
+// https://docs.kernel.org/filesystems/proc.html (smaps_rollup)
+func hugeBytes(root string) int64 {
+	data, err := os.ReadFile(filepath.Join(root, "proc/self/smaps_rollup"))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(data)) {
+		if v, ok := strings.CutPrefix(line, "AnonHugePages:"); ok {
+			kb, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(v), "kB")), 10, 64)
+			return kb << 10
 		}
 	}
-	attr := rt.Attr{CPUs: []int{o.CPU}}
+	return 0
+}
+
+// place gives the main thread its policy.
+func place(o *order, a *answer) error {
+	attr := rt.Attr{}
 	if o.Priority > 0 {
-		attr.Policy, attr.Priority, attr.ResetOnFork = rt.FIFO, o.Priority, true
+		if err := rt.LimitRealTime(o.Guard); err != nil {
+			return fmt.Errorf("the guard of real-time threads: %w", err)
+		}
+		attr = rt.Attr{Policy: rt.FIFO, Priority: o.Priority, ResetOnFork: true}
 	}
 	err := rt.SetThread(0, attr)
 	if err != nil && o.Priority > 0 && !o.Require {
 		a.RTError = err.Error()
-		err = rt.SetThread(0, rt.Attr{CPUs: []int{o.CPU}})
+		err = rt.SetThread(0, rt.Attr{})
 	}
 	if err != nil {
 		return fmt.Errorf("the thread on CPU %d: %w", o.CPU, err)
 	}
 	now, err := rt.ReadThread(0)
 	a.Policy, a.Priority = now.Policy.String(), now.Priority
+	a.Rested = o.Rest && now.Policy.RealTime() // an ordinary thread is not limited
 	return err
 }

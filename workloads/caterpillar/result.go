@@ -1,11 +1,8 @@
 package caterpillar
 
 import (
-	"encoding/csv"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"gonum.org/v1/gonum/stat"
@@ -13,197 +10,202 @@ import (
 	"opcycle/bench"
 )
 
-// columns are those of the table of samples and of its file, in the order of the vendor's
-// program, then ours.
-func columns() (names, units []string) {
-	return []string{"SampleMin", "SampleMax", "SampleJitter", "SessionMin", "SessionMax", "SessionJitter", "Sample", "SampleSpread", "SampleTime", "Rests", "LeftOut", "Gaps"},
-		[]string{"cycles", "cycles", "cycles", "cycles", "cycles", "cycles", "1", "cycles", "ns", "1", "1", "1"}
-}
-
-// samplesOf are the rows in the units of a report.
-func (m *measurement) samplesOf() ([]sample, session) {
-	var s session
-	var out []sample
-	for i := range m.state.Rows {
-		r := &m.state.Rows[i]
-		out = append(out, s.next(r, slices.Contains(m.state.Warm, r.Index)))
-	}
-	return out, s
-}
-
-func (s *sample) values() []float64 {
-	session := []float64{math.NaN(), math.NaN(), math.NaN()}
-	if s.hasSession {
-		session = []float64{float64(s.SessionMin), float64(s.SessionMax), s.SessionJitter}
-	}
-	return append(append([]float64{float64(s.Min), float64(s.Max), s.Jitter}, session...),
-		float64(s.Index), float64(s.Spread), s.NS, float64(s.Rests), float64(s.LeftOut), float64(s.Gaps))
-}
-
 // result is what was measured so far.
 func (m *measurement) result() bench.SuiteResult {
 	out := bench.SuiteResult{Started: m.started, Ended: m.ended, Warnings: slices.Clone(m.warn),
-		Complete: len(m.state.Rows) >= m.samples || m.job.End != nil && len(m.state.Rows) > 0}
+		Complete: len(m.samples) >= m.runner.samples || m.job.End != nil && len(m.samples) > 0}
 	if m.ended.IsZero() {
 		out.Ended = time.Now()
 	}
-	samples, all := m.samplesOf()
-	m.table(&out, samples)
-	m.figures(&out, samples, &all)
-	if m.lost > 0 {
-		out.Invalid = append(out.Invalid, fmt.Sprintf("%d samples were overwritten before they were read", m.lost))
-	}
-	if m.fault != "" {
-		out.Invalid = append(out.Invalid, m.fault+"; the samples before it are kept")
-	}
-	if gaps := m.throttled(); gaps > 0 {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("%d iteration(s) took 40 to 60 ms: suspected throttling, or a hypervisor; they are in the jitter of their samples, which then says nothing of the memory system", gaps))
-	}
-	if len(samples) == 0 {
-		out.Invalid = append(out.Invalid, "no sample was finished")
-	}
-	if m.answer.Want != m.answer.Got {
-		out.Invalid = append(out.Invalid, fmt.Sprintf("the buffer's checksum is %d, not %d: the workload did not run as written", m.answer.Got, m.answer.Want))
-	}
-	if m.answer.Faults > 0 {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("%d page faults in the measuring loop", m.answer.Faults))
-	}
+	out.Samples = samplesOf(m.samples)
+	f := figures{object: fmt.Sprintf("cpu%d", m.order.CPU)}
+	m.jitter(&f)
+	m.sessions(&f)
+	m.counts(&f)
+	m.setting(&f)
+	out.Figures = f.all
+	m.invalid(&out)
+	m.doubts(&out)
 	m.absent(&out)
 	m.moments(&out)
-	if m.info.PID != 0 {
-		m.info.MaxProcs, m.info.LockError, m.info.CState = 2, "not known: the probe has not answered", "not known: the probe has not answered"
-		if m.answer.Hz > 0 {
-			m.info.Locked, m.info.LockError, m.info.CState = m.answer.LockError == "", m.answer.LockError, "held at 0 us"
-			if m.answer.CState != "" {
-				m.info.CState = "not held: " + m.answer.CState
-			}
-		}
-		out.Processes = []bench.ProcessInfo{m.info}
-	}
-	if m.csvOut != nil {
+	m.process(&out)
+	if m.out.csv != nil && m.out.err == nil {
 		out.Files = []string{m.csv}
 	}
 	return out
 }
 
+// figures collects figures of one CPU.
+type figures struct {
+	object string
+	all    []bench.Figure
+}
+
+func (f *figures) number(series, statistic, unit string, v float64, na string) {
+	g := bench.Figure{Suite: Name, Object: f.object, Series: series, Statistic: statistic, Unit: unit, NA: na}
+	if na == "" {
+		g.Value = &v
+	}
+	f.all = append(f.all, g)
+}
+
+func (f *figures) text(series, statistic, s string) {
+	f.all = append(f.all, bench.Figure{Suite: Name, Object: f.object, Series: series, Statistic: statistic, Unit: "text", Text: s})
+}
+
+// cycles adds a figure in cycles and in ns. The series of the latter is called _time.
+func (m *measurement) cycles(f *figures, series, statistic string, v float64, na string) {
+	f.number(series, statistic, "cycles", v, na)
+	hz := m.hz()
+	if na == "" && hz <= 0 {
+		na = noRate
+	}
+	f.number(series+"_time", statistic, "ns", v/max(hz, 1)*1e9, na)
+}
+
+const noRate = "the counter's rate is not known: no probe was ready"
+
+// hz is the counter's rate; 0: not known.
+func (m *measurement) hz() float64 {
+	if n := len(m.state.Parts); n > 0 {
+		return m.state.Parts[n-1].Hz
+	}
+	return 0
+}
+
+// jitter adds the vendor's three rows: of all samples but those that warm up.
+func (m *measurement) jitter(f *figures) {
+	var v []float64
+	for i := range m.samples {
+		if !m.samples[i].warm {
+			v = append(v, m.samples[i].Jitter)
+		}
+	}
+	none, few := "", ""
+	if len(v) < 2 {
+		few = "needs 3 samples: the first warms up"
+	}
+	if len(v) == 0 {
+		none, v = "needs 2 samples: the first warms up", []float64{0}
+	}
+	deviation := 0.0
+	if few == "" {
+		deviation = stat.StdDev(v, nil)
+	}
+	m.cycles(f, "sample_jitter", "min", slices.Min(v), none)
+	m.cycles(f, "sample_jitter", "max", slices.Max(v), none)
+	m.cycles(f, "sample_jitter", "stddev", deviation, few)
+}
+
+// sessions adds what all samples but the first are together.
+func (m *measurement) sessions(f *figures) {
+	s, none := &m.session, ""
+	if s.Count == 0 {
+		none = "needs 2 samples: the first warms up"
+	}
+	m.cycles(f, "session", "min", float64(s.Min), none)
+	m.cycles(f, "session", "max", float64(s.Max), none)
+	m.cycles(f, "session", "jitter", deviation(s.Count, s.Sum, s.Squares), none)
+}
+
+// counts adds what was counted, the left out included.
+func (m *measurement) counts(f *figures) {
+	var rests, leftOut, warm int64
+	for i := range m.samples {
+		s := &m.samples[i]
+		rests, leftOut = rests+s.Rests, leftOut+s.LeftOut
+		if s.warm {
+			warm++
+		}
+	}
+	count := func(statistic string, n int64) { f.number("samples", statistic, "1", float64(n), "") }
+	count("count", int64(len(m.samples)))
+	count("iterations", int64(len(m.samples))*iterations)
+	count("warm_up", warm)
+	count("rests", rests)
+	count("left_out", leftOut)
+	count("suspected_throttling", m.throttled())
+	count("unfinished_iterations", m.unended)
+}
+
+// setting adds what the figures rest on.
+func (m *measurement) setting(f *figures) {
+	silent := ""
+	if m.answer.Hz == 0 {
+		silent = "the probe has not answered"
+	}
+	rate := ""
+	if m.hz() <= 0 {
+		rate = noRate
+	}
+	f.number("clock", "rate", "Hz", m.hz(), rate)
+	f.text("clock", "unit", m.answer.Unit)
+	f.text("workload", "name", m.runner.workload)
+	f.number("workload", "steps", "1", float64(m.order.Steps), "")
+	if m.order.Buffer > 0 {
+		f.number("buffer", "bytes", "1", float64(m.order.Buffer), "")
+		f.text("buffer", "from", m.from)
+	} else {
+		f.number("buffer", "bytes", "1", 0, "the workload compute has none")
+	}
+	switch {
+	case silent != "":
+		f.text("workload", "checksum", "n/a: "+silent)
+	case m.answer.Got == m.answer.Want:
+		f.text("workload", "checksum", "ok")
+	default:
+		f.text("workload", "checksum", "wrong")
+	}
+	if m.limit != nil {
+		f.text("fifo_limit", "by", m.limit.By)
+		f.text("fifo_limit", "why", m.limit.Why)
+	} else {
+		f.text("fifo_limit", "by", bench.FIFOUnknown)
+	}
+	policy := fmt.Sprintf("%s %d", m.answer.Policy, m.answer.Priority)
+	if silent != "" {
+		policy = "not known: " + silent
+	}
+	f.text("thread", "policy", policy)
+	f.text("thread", "pace", m.pace())
+	f.number("thread", "voluntary_switches", "1", float64(m.answer.Voluntary), silent)
+	f.number("thread", "involuntary_switches", "1", float64(m.answer.Switches), silent)
+}
+
+// pace says when the thread rests.
+func (m *measurement) pace() string {
+	switch {
+	case !m.order.Rest && m.noRest:
+		return "without rests, as asked for"
+	case !m.order.Rest:
+		return "without rests: nothing limits FIFO time"
+	case m.answer.Hz > 0 && !m.answer.Rested:
+		return "without rests: no real-time thread"
+	}
+	return fmt.Sprintf("rests %s of every %s", m.order.Of-m.order.Busy, m.order.Of)
+}
+
 // throttled counts the iterations that look like throttling.
 func (m *measurement) throttled() (n int64) {
-	for i := range m.state.Rows {
-		n += m.state.Rows[i].Gaps
+	for i := range m.samples {
+		n += m.samples[i].Gaps
 	}
 	return n
 }
 
-// keptRows is how many samples a result holds; a file beside it has them all.
-const keptRows = 10_000
-
-func (m *measurement) table(out *bench.SuiteResult, samples []sample) {
-	names, units := columns()
-	t := bench.Samples{Columns: names, Units: units, LeftOut: int64(max(len(samples)-keptRows, 0))}
-	for i := range samples[:min(len(samples), keptRows)] {
-		values := samples[i].values()
-		row := make([]*float64, len(values))
-		for j := range values {
-			if !math.IsNaN(values[j]) { // the first sample has no session yet
-				row[j] = &values[j]
-			}
-		}
-		t.Rows = append(t.Rows, row)
+// process is the probe.
+func (m *measurement) process(out *bench.SuiteResult) {
+	if m.info.PID == 0 {
+		return
 	}
-	out.Samples = &t
-}
-
-// figures are the vendor's three rows and what they rest on.
-func (m *measurement) figures(out *bench.SuiteResult, samples []sample, all *session) {
-	object := fmt.Sprintf("cpu%d", m.order.CPU)
-	add := func(series, statistic, unit string, v float64, na string) {
-		f := bench.Figure{Suite: Name, Object: object, Series: series, Statistic: statistic, Unit: unit, NA: na}
-		if na == "" {
-			f.Value = &v
-		}
-		out.Figures = append(out.Figures, f)
-	}
-	text := func(series, statistic, s string) {
-		out.Figures = append(out.Figures, bench.Figure{Suite: Name, Object: object, Series: series, Statistic: statistic, Unit: "text", Text: s})
-	}
-	var jitter []float64
-	var rests, leftOut, gaps int64
-	warm := 0
-	for i := range samples {
-		if slices.Contains(m.state.Warm, samples[i].Index) {
-			warm++ // it fills the cache: neither in these rows nor in the session
-		} else {
-			jitter = append(jitter, samples[i].Jitter)
-		}
-		rests, leftOut, gaps = rests+samples[i].Rests, leftOut+samples[i].LeftOut, gaps+samples[i].Gaps
-	}
-	none := ""
-	if len(jitter) == 0 {
-		none, jitter = "needs 2 samples: the first warms up", []float64{0}
-	}
-	few := none
-	if few == "" && len(jitter) < 2 {
-		few = "needs 3 samples: the first warms up"
-	}
-	add("sample_jitter", "min", "cycles", slices.Min(jitter), none)
-	add("sample_jitter", "max", "cycles", slices.Max(jitter), none)
-	add("sample_jitter", "stddev", "cycles", stat.StdDev(append(jitter, jitter[0])[:max(len(jitter), 2)], nil), few)
-	session := ""
-	if all.Count == 0 {
-		session = "needs 2 samples: the first warms up"
-	} else {
-		add("session", "jitter", "cycles", deviation(all.Count, all.Sum, all.Squares), "")
-	}
-	if session != "" {
-		add("session", "jitter", "cycles", 0, session)
-	}
-	add("session", "min", "cycles", float64(all.Min), session)
-	add("session", "max", "cycles", float64(all.Max), session)
-	add("samples", "count", "1", float64(len(samples)), "")
-	add("samples", "iterations", "1", float64(len(samples)*iterations), "")
-	add("samples", "warm_up", "1", float64(warm), "")
-	add("samples", "rests", "1", float64(rests), "")
-	add("samples", "left_out", "1", float64(leftOut), "")
-	add("samples", "suspected_throttling", "1", float64(gaps), "")
-	hz := ""
-	if m.answer.Hz == 0 {
-		hz = "the probe has not answered yet"
-	}
-	add("clock", "rate", "Hz", m.answer.Hz, hz)
-	text("clock", "unit", m.answer.Unit)
-	if m.order.Buffer > 0 {
-		add("buffer", "bytes", "1", float64(m.order.Buffer), "")
-		text("buffer", "from", m.from)
-	} else {
-		add("buffer", "bytes", "1", 0, "the workload compute has none")
-	}
-	if l := m.job.Host.FIFOLimit; l != nil {
-		text("fifo_limit", "by", l.By)
-		text("fifo_limit", "why", l.Why)
-	} else {
-		text("fifo_limit", "by", bench.FIFOUnknown)
-	}
-	policy := fmt.Sprintf("%s %d", m.answer.Policy, m.answer.Priority)
-	if m.answer.Policy == "" {
-		policy = "not known: the probe has not answered"
-	}
-	text("thread", "policy", policy)
-}
-
-func (m *measurement) absent(out *bench.SuiteResult) {
-	lack := func(what, why string) {
-		if why != "" {
-			out.Absent = append(out.Absent, bench.Absent{What: what, Why: why})
+	m.info.MaxProcs, m.info.LockError, m.info.CState = 2, "not known: the probe has not answered", "not known: the probe has not answered"
+	if m.answer.Hz > 0 {
+		m.info.Locked, m.info.LockError, m.info.CState = m.answer.LockError == "", m.answer.LockError, "held at 0 us"
+		if m.answer.CState != "" {
+			m.info.CState = "not held: " + m.answer.CState
 		}
 	}
-	if m.answer.RTError != "" {
-		lack(fmt.Sprintf("SCHED_FIFO %d on CPU %d", m.priority, m.order.CPU), m.answer.RTError+"; measured at "+m.answer.Policy)
-	}
-	lack("locked memory", m.answer.LockError)
-	lack("CPUs kept out of sleep states ("+latencyDevice+")", m.answer.CState)
-	if l := m.job.Host.FIFOLimit; m.noRest && (l == nil || l.By != bench.FIFONone) {
-		out.Warnings = append(out.Warnings, "measured without rests although FIFO time may be limited: gaps of 40 to 60 ms are suspected throttling, not the memory system")
-	}
+	out.Processes = []bench.ProcessInfo{m.info}
 }
 
 // moments are the iterations that look like throttling.
@@ -212,51 +214,4 @@ func (m *measurement) moments(out *bench.SuiteResult) {
 		out.Moments = append(out.Moments, bench.Moment{At: time.Unix(0, g.At+m.wall).UTC(), Since: g.At + m.wall - m.started.UnixNano(),
 			CPU: m.order.CPU, Index: g.Sample, What: "suspected throttling", Value: g.Cycles, Unit: "cycles"})
 	}
-}
-
-// openCSV begins the file of samples, with what a resumed run has already.
-func (m *measurement) openCSV() error {
-	if m.csv == "" || m.job.Create == nil {
-		return nil
-	}
-	var err error
-	if m.file, err = m.job.Create(m.csv); err != nil {
-		return err
-	}
-	m.csvOut = csv.NewWriter(m.file)
-	names, _ := columns()
-	if err := m.csvOut.Write(names); err != nil {
-		return fmt.Errorf("write %s: %w", m.csv, err)
-	}
-	return m.writeCSV(len(m.state.Rows))
-}
-
-// writeCSV writes the newest n samples and lets the system have them.
-func (m *measurement) writeCSV(n int) error {
-	if m.csvOut == nil || n == 0 {
-		return nil
-	}
-	samples, _ := m.samplesOf()
-	for _, s := range samples[len(samples)-n:] {
-		var line []string
-		for _, v := range s.values() {
-			cell := ""
-			if !math.IsNaN(v) {
-				cell = strconv.FormatFloat(v, 'f', -1, 64)
-			}
-			line = append(line, cell)
-		}
-		if err := m.csvOut.Write(line); err != nil {
-			return fmt.Errorf("write %s: %w", m.csv, err)
-		}
-	}
-	m.csvOut.Flush()
-	return m.csvOut.Error()
-}
-
-func (m *measurement) closeCSV() error {
-	if m.file == nil {
-		return nil
-	}
-	return m.file.Close()
 }

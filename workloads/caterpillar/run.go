@@ -2,12 +2,11 @@ package caterpillar
 
 import (
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
+	"slices"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -30,15 +29,19 @@ const endless = math.MaxInt64 / 2
 type measurement struct {
 	*runner
 	job     bench.Job
+	limit   *bench.FIFOLimit // of the measured CPU
 	order   order
 	from    string // where the buffer's size comes from
-	file    io.WriteCloser
-	csvOut  *csv.Writer
+	small   string // why the buffer is less than it should be
+	out     table
 	page    *page
 	taken   int64 // rows of this process
 	gaps    int64 // of this process that are kept
 	state   state
+	samples []sample // of state.Rows
+	session session
 	lost    int64
+	unended int64  // iterations of a sample that was not finished
 	fault   string // what ended the run before its time
 	warn    []string
 	answer  answer
@@ -50,13 +53,20 @@ type measurement struct {
 
 // state is a checkpoint: every row, so that a resumed run has the table of both parts.
 type state struct {
-	Version int     `json:"version"`
-	Rows    []row   `json:"rows"`
-	Warm    []int64 `json:"warm"` // indices that are the first of a process
-	Gaps    []gap   `json:"gaps"`
+	Version int    `json:"version"`
+	Work    string `json:"work"` // what an iteration is: another one's samples are no part of this run
+	Rows    []row  `json:"rows"`
+	Parts   []part `json:"parts"` // one a process
+	Gaps    []gap  `json:"gaps"`
 }
 
-const stateVersion = 1
+// part is what one process measured.
+type part struct {
+	First int64   `json:"first"` // index of its first sample, which warms up
+	Hz    float64 `json:"hz"`
+}
+
+const stateVersion = 2
 
 // Run measures.
 func (r *runner) Run(ctx context.Context, job bench.Job) (bench.SuiteResult, error) {
@@ -74,42 +84,50 @@ func (r *runner) Run(ctx context.Context, job bench.Job) (bench.SuiteResult, err
 	} else {
 		m.started, m.ended = time.Now(), time.Now()
 	}
-	return m.result(), m.closeCSV()
+	m.out.close()
+	return m.result(), nil
 }
 
 func (r *runner) measurement(job bench.Job) (*measurement, error) {
 	if len(job.Measured) != 1 {
 		return nil, fmt.Errorf("caterpillar measures one CPU; name one with --cpus, not %s", bench.CPUList(job.Measured))
 	}
-	m := &measurement{runner: r, job: job, state: state{Version: stateVersion}}
-	if job.Resume != nil {
-		if err := json.Unmarshal(job.Resume, &m.state); err != nil {
-			return nil, fmt.Errorf("the checkpoint: %w", err)
-		}
-		if m.state.Version != stateVersion {
-			return nil, fmt.Errorf("the checkpoint is of version %d, this program writes %d", m.state.Version, stateVersion)
-		}
+	m := &measurement{runner: r, job: job, limit: job.Host.FIFOLimitOf(job.Measured[0])}
+	if err := m.plan(); err != nil {
+		return nil, err
 	}
-	limit := job.Host.FIFOLimit
-	m.order = order{CPU: job.Measured[0], Huge: r.huge, Steps: int64(r.steps), First: int64(len(m.state.Rows)),
-		Samples: int64(r.samples - len(m.state.Rows)), Require: job.RT == bench.RTRequire, Root: job.Root,
-		Rest: !r.noRest && (limit == nil || limit.By != bench.FIFONone)}
-	if job.RT != bench.RTOff {
-		m.order.Priority = r.priority
+	m.state = state{Version: stateVersion, Work: m.describe()}
+	if err := m.resume(); err != nil {
+		return nil, err
 	}
+	m.order.First, m.order.Samples = int64(len(m.state.Rows)), int64(r.samples-len(m.state.Rows))
 	if job.End != nil {
 		m.order.Samples = endless
 	}
-	if r.workload == workMemory {
-		var err error
-		if m.order.Buffer, m.from, err = r.bufferOf(&job.Host, job.Measured[0]); err != nil {
-			return nil, err
-		}
+	if err := m.out.open(r.csv, job.Create); err != nil {
+		return nil, err
 	}
-	if r.noRest && m.order.Priority > 0 && len(job.Housekeeping) == 1 && job.Housekeeping[0] == job.Measured[0] {
-		return nil, errors.New("--no-rest at SCHED_FIFO on the only CPU would hang this machine; leave it away, or use --rt off")
+	m.derive()
+	return m, nil
+}
+
+// resume takes what was measured before.
+func (m *measurement) resume() error {
+	if m.job.Resume == nil {
+		return nil
 	}
-	return m, m.openCSV()
+	var old state
+	if err := json.Unmarshal(m.job.Resume, &old); err != nil {
+		return fmt.Errorf("the checkpoint: %w", err)
+	}
+	if old.Version != stateVersion {
+		return fmt.Errorf("the checkpoint is of version %d, this program writes %d", old.Version, stateVersion)
+	}
+	if old.Work != m.state.Work {
+		return fmt.Errorf("the checkpoint is of another workload (%s) than this run (%s): start anew", old.Work, m.state.Work)
+	}
+	m.state = old
+	return nil
 }
 
 func (m *measurement) run(ctx context.Context) error {
@@ -125,12 +143,13 @@ func (m *measurement) run(ctx context.Context) error {
 	if m.job.Begin != nil {
 		select {
 		case <-m.job.Begin:
-		case <-ctx.Done():
-			return ctx.Err()
+		case <-ctx.Done(): // nothing was measured, which is no error
+			m.started, m.ended = time.Now(), time.Now()
+			return nil
 		}
 	}
 	m.wall, m.started = rt.ReadWallOffset().Offset, time.Now()
-	m.state.Warm = append(m.state.Warm, m.order.First)
+	m.state.Parts = append(m.state.Parts, part{First: m.order.First, Hz: m.page.hz})
 	if err := p.Go(); err != nil {
 		return err
 	}
@@ -142,8 +161,16 @@ func (m *measurement) run(ctx context.Context) error {
 
 // watch reads the ring until the probe has ended.
 func (m *measurement) watch(ctx context.Context, p *bench.ProbeRun) error {
-	answered := make(chan error, 1)
-	go func() { answered <- p.Wait(&m.answer) }()
+	type word struct {
+		answer answer
+		err    error
+	}
+	answered := make(chan word, 1)
+	go func() { // its own answer: a checkpoint may read m.answer meanwhile
+		var w word
+		w.err = p.Wait(&w.answer)
+		answered <- w
+	}()
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	kept, alive, seen := time.Now(), time.Now(), len(m.state.Rows)
@@ -151,12 +178,14 @@ func (m *measurement) watch(ctx context.Context, p *bench.ProbeRun) error {
 	var limit <-chan time.Time
 	for {
 		select {
-		case err := <-answered:
-			err = errors.Join(err, m.read())
+		case w := <-answered:
+			m.answer = w.answer
+			m.read()
+			m.unended = m.page.unfinished
 			if ctx.Err() != nil {
 				m.checkpoint()
 			}
-			return err
+			return w.err
 		case <-stop:
 			p.Stop()
 			stop, limit = nil, time.After(lastWord)
@@ -168,11 +197,7 @@ func (m *measurement) watch(ctx context.Context, p *bench.ProbeRun) error {
 			<-answered
 			return errors.New("the probe did not stop when it was told to, and was killed")
 		case <-tick.C:
-			if err := m.read(); err != nil {
-				p.Kill()
-				<-answered
-				return err
-			}
+			m.read()
 			m.report()
 			if n := len(m.state.Rows); n > seen {
 				seen, alive = n, time.Now()
@@ -190,7 +215,7 @@ func (m *measurement) watch(ctx context.Context, p *bench.ProbeRun) error {
 }
 
 // read takes new rows, and writes each into the file at once.
-func (m *measurement) read() error {
+func (m *measurement) read() {
 	fresh, lost := m.page.take(m.taken)
 	m.taken += lost + int64(len(fresh))
 	m.lost += lost
@@ -199,7 +224,21 @@ func (m *measurement) read() error {
 		m.state.Gaps = append(m.state.Gaps, m.page.gap[m.gaps:n]...)
 		m.gaps = n
 	}
-	return m.writeCSV(len(fresh))
+	m.derive()
+}
+
+// derive makes samples of the rows that have none yet.
+func (m *measurement) derive() {
+	for i := len(m.samples); i < len(m.state.Rows); i++ {
+		r, hz, warm := &m.state.Rows[i], 0.0, false
+		for _, p := range m.state.Parts { // few: one a resumption
+			if r.Index >= p.First {
+				hz, warm = p.Hz, r.Index == p.First
+			}
+		}
+		m.samples = append(m.samples, m.session.next(r, hz, warm))
+		m.out.write(&m.samples[i])
+	}
 }
 
 func (m *measurement) checkpoint() {
@@ -210,23 +249,22 @@ func (m *measurement) checkpoint() {
 	if err == nil {
 		err = m.job.Checkpoint(m.result(), data)
 	}
-	if err != nil {
-		m.warn = append(m.warn, "a checkpoint was not stored: "+err.Error())
+	if err == nil {
+		return
+	}
+	if w := "a checkpoint was not stored: " + err.Error(); !slices.Contains(m.warn, w) {
+		m.warn = append(m.warn, w)
 	}
 }
 
 func (m *measurement) report() {
 	n := len(m.state.Rows)
-	p := bench.Progress{Phase: Name, Share: float64(n) / float64(m.samples), Text: fmt.Sprintf("%d of %d samples", n, m.samples)}
+	p := bench.Progress{Phase: Name, Share: float64(n) / float64(m.runner.samples), Text: fmt.Sprintf("%d of %d samples", n, m.runner.samples)}
 	if m.job.End != nil {
 		p.Share, p.Text = -1, fmt.Sprintf("%d samples", n)
 	}
 	if n > 0 {
-		worst := int64(0)
-		for i := range m.state.Rows {
-			worst = max(worst, m.state.Rows[i].Max)
-		}
-		p.Text += fmt.Sprintf(", worst iteration %d cycles", worst)
+		p.Text += fmt.Sprintf(", worst iteration %d cycles", m.session.worst)
 	}
 	m.job.Progress(p)
 }

@@ -13,18 +13,19 @@ type sample struct {
 	Spread                 int64
 	SessionMin, SessionMax int64
 	SessionJitter          float64
+	Hz                     float64 // cycles a second
 	NS                     float64 // how long the sample took, rests included
 	Rests, LeftOut, Gaps   int64
-	hasSession             bool
+	warm, hasSession       bool
 }
 
 // session is what has run since the second sample: exact sums over all iterations, so that
 // its jitter is the pooled standard deviation, the drift between samples included.
 type session struct {
-	Count    int64    `json:"count"`
-	Sum      *big.Int `json:"sum"`
-	Squares  *big.Int `json:"squares"`
-	Min, Max int64
+	Count        int64
+	Sum, Squares *big.Int
+	Min, Max     int64
+	worst        int64 // iteration of all, the warm-up included
 }
 
 // deviation is the population standard deviation from exact sums.
@@ -46,9 +47,10 @@ func (r *row) squares() *big.Int {
 
 // next takes a row into the session and returns its sample. The first sample of a process
 // warms the caches up: it is shown and kept out of the session (warm).
-func (s *session) next(r *row, warm bool) sample {
-	out := sample{Index: r.Index, Min: r.Min, Max: r.Max, Spread: r.Max - r.Min, NS: float64(r.Ended - r.Began),
+func (s *session) next(r *row, hz float64, warm bool) sample {
+	out := sample{Index: r.Index, Min: r.Min, Max: r.Max, Spread: r.Max - r.Min, Hz: hz, NS: float64(r.Ended - r.Began), warm: warm,
 		Jitter: deviation(r.Count, big.NewInt(r.Sum), r.squares()), Rests: r.Rests, LeftOut: r.LeftOut, Gaps: r.Gaps}
+	s.worst = max(s.worst, r.Max)
 	if !warm {
 		s.add(r)
 	}

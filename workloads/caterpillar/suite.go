@@ -30,9 +30,11 @@ jitter is their standard deviation; the table has the least and the largest jitt
 samples and its standard deviation, as the vendor's has. The vendor's program, buffer and
 pattern are not published: ours is a workload of our own, and its package says all of it.
 
-The thread runs at SCHED_FIFO 99. Where the kernel limits FIFO time it rests between
-iterations, and the iteration after a rest is left out and counted; --no-rest does without
-and counts gaps of 40 to 60 ms as suspected throttling. --workload compute touches no
+The thread runs at SCHED_FIFO 99. Where the kernel limits FIFO time (RT bandwidth, fair
+server; the result says which) it rests between iterations, and the iterations after a
+rest, until the chain was walked once, are left out and counted. --no-rest does without:
+then nothing else runs on the CPU, not even the kernel's own threads. Gaps as long as the
+kernel's throttling, by default 40 to 60 ms, are counted as suspected. --workload compute touches no
 memory: the control that a cache can't disturb.`,
 		New:    func() bench.Runner { return newRunner() },
 		Probes: map[string]bench.Probe{probeName: probe},
@@ -68,10 +70,10 @@ func (r *runner) Options() []bench.Option {
 		return set(s)
 	}
 	return []bench.Option{
-		bench.IntOption("samples", &r.samples, 1, 10_000_000, "samples of 10,000 iterations; the vendor's 3 hours are 7200"),
+		bench.IntOption("samples", &r.samples, 1, 100_000, "samples of 10,000 iterations; the vendor's 3 hours are 7200"),
 		bench.WordOption("workload", &r.workload, []string{workMemory, workCompute}, "memory, or compute as the control"),
 		buffer,
-		bench.IntOption("steps", &r.steps, 1, 1<<18, "steps of an iteration"),
+		bench.IntOption("steps", &r.steps, 1, 1<<18, "steps of an iteration (nodes of the chain, or rounds of compute)"),
 		bench.IntOption("priority", &r.priority, 1, 99, "SCHED_FIFO priority"),
 		bench.SwitchOption("no-rest", &r.noRest, "do not rest where the kernel limits FIFO time"),
 		bench.SwitchOption("huge-pages", &r.huge, "ask for huge pages"),
@@ -95,22 +97,29 @@ func bufferBytes(s string) (int64, error) {
 	return n * unit, nil
 }
 
-// bufferOf is the buffer's size on a host, and where it comes from.
-func (r *runner) bufferOf(h *bench.Host, cpu int) (bytes int64, from string, err error) {
-	if r.buffer != "auto" {
-		bytes, err = bufferBytes(r.buffer)
-		return bytes, "as asked for", err
-	}
+// bufferOf is the buffer's size on a host, where it comes from, and why it is less than it
+// should be.
+func (r *runner) bufferOf(h *bench.Host, cpu int) (bytes int64, from, small string, err error) {
 	c, _ := h.CPUByID(cpu)
 	l2, ok := c.DataCache(2)
-	if !ok {
-		return 0, "", fmt.Errorf("the second-level cache of CPU %d is not known: /sys/devices/system/cpu/cpu%d/cache has none; give --buffer", cpu, cpu)
-	}
-	bytes, from = l2.Bytes*3/2, fmt.Sprintf("1.5 x L2 of %d KiB", l2.Bytes>>10)
-	if l3, ok := c.DataCache(3); ok && len(l3.Shared) > 0 {
-		if share := l3.Bytes / int64(len(l3.Shared)); share < bytes {
-			bytes, from = share, fmt.Sprintf("this CPU's share of L3, %d KiB of %d CPUs, less than 1.5 x L2", l3.Bytes>>10, len(l3.Shared))
+	switch {
+	case r.buffer != "auto":
+		if bytes, err = bufferBytes(r.buffer); err != nil {
+			return 0, "", "", err
+		}
+		from = "as asked for"
+	case !ok:
+		return 0, "", "", fmt.Errorf("the second-level cache of CPU %d is not known: /sys/devices/system/cpu/cpu%d/cache has none; give --buffer", cpu, cpu)
+	default:
+		bytes, from = l2.Bytes*3/2, fmt.Sprintf("1.5 x L2 of %d KiB", l2.Bytes>>10)
+		if l3, ok := c.DataCache(3); ok && len(l3.Shared) > 0 {
+			if share := l3.Bytes / int64(len(l3.Shared)); share < bytes {
+				bytes, from = share, fmt.Sprintf("this CPU's share of L3, %d KiB of %d CPUs, less than 1.5 x L2", l3.Bytes>>10, len(l3.Shared))
+			}
 		}
 	}
-	return bytes, from, nil
+	if ok && bytes <= l2.Bytes {
+		small = fmt.Sprintf("the buffer of %d KiB fits into L2 (%d KiB): without neighbours in it the caches beyond are not measured", bytes>>10, l2.Bytes>>10)
+	}
+	return bytes, from, small, nil
 }

@@ -17,19 +17,6 @@ const gapsKept = 64
 // gapsFile is the file of all gaps beside the result.
 const gapsFile = "oslat-gaps.csv"
 
-// throttling is how long a gap of what limits FIFO time is, give or take a fifth; 0, 0: there
-// is no such limit. Where its length is not known it is the kernel's default, 50 ms.
-func throttling(l *bench.FIFOLimit) (low, high time.Duration) {
-	if l == nil || l.By == bench.FIFONone {
-		return 0, 0
-	}
-	gap := 50 * time.Millisecond
-	if l.PeriodNS > l.RuntimeNS && l.RuntimeNS > 0 {
-		gap = time.Duration(l.PeriodNS - l.RuntimeNS)
-	}
-	return gap * 4 / 5, gap * 6 / 5
-}
-
 // gapList keeps the longest gaps and writes all of them. One goroutine owns it.
 type gapList struct {
 	longest []bench.Moment // the longest first

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"opcycle/bench"
 )
@@ -67,24 +66,5 @@ func TestGapsThatDoNotFitAreCounted(t *testing.T) {
 	})
 	if n != ringGaps+1 || p.dropped != 6 {
 		t.Errorf("%d were read, %d dropped", n, p.dropped)
-	}
-}
-
-func TestWhatThrottlingLooksLike(t *testing.T) {
-	ms := time.Millisecond
-	for name, c := range map[string]struct {
-		limit     *bench.FIFOLimit
-		low, high time.Duration
-	}{
-		"an old result": {},
-		"none":          {limit: &bench.FIFOLimit{By: bench.FIFONone}},
-		"bandwidth":     {&bench.FIFOLimit{By: bench.FIFOBandwidth, RuntimeNS: 950e6, PeriodNS: 1000e6}, 40 * ms, 60 * ms},
-		"half of it":    {&bench.FIFOLimit{By: bench.FIFOBandwidth, RuntimeNS: 50e6, PeriodNS: 100e6}, 40 * ms, 60 * ms},
-		"a tenth":       {&bench.FIFOLimit{By: bench.FIFOServer, RuntimeNS: 900e6, PeriodNS: 1000e6}, 80 * ms, 120 * ms},
-		"unknown":       {&bench.FIFOLimit{By: bench.FIFOUnknown}, 40 * ms, 60 * ms},
-	} {
-		if low, high := throttling(c.limit); low != c.low || high != c.high {
-			t.Errorf("%s: %s to %s", name, low, high)
-		}
 	}
 }

@@ -69,7 +69,7 @@ func (r *runner) Run(ctx context.Context, job bench.Job) (bench.SuiteResult, err
 			}
 		}
 	}
-	low, high := throttling(job.Host.FIFOLimit)
+	low, high := job.Host.FIFOLimitOf(job.Measured[0]).Gap()
 	o := order{Low: low, High: high, CPUs: job.Measured, Require: job.RT == bench.RTRequire, Preheat: r.preheat, Duration: r.duration, Threshold: r.threshold, Root: job.Root}
 	if job.RT != bench.RTOff {
 		o.Priority = r.priority
@@ -193,7 +193,7 @@ func (m *measurement) add(out *bench.SuiteResult, i, cpu int, p *page) error {
 	figure("watched", "sum", "ns", watched)
 	figure("watched", "wall", "ns", wall)
 	out.Figures = append(out.Figures, bench.Figure{Suite: Name, Object: object, Series: "thread", Statistic: "policy", Unit: "text", Text: m.answer.Policies[i]})
-	if l := m.job.Host.FIFOLimit; l != nil {
+	if l := m.job.Host.FIFOLimitOf(cpu); l != nil {
 		out.Figures = append(out.Figures, bench.Figure{Suite: Name, Object: object, Series: "fifo_limit", Statistic: "by", Unit: "text", Text: l.By},
 			bench.Figure{Suite: Name, Object: object, Series: "fifo_limit", Statistic: "why", Unit: "text", Text: l.Why})
 	}
@@ -204,7 +204,7 @@ func (m *measurement) add(out *bench.SuiteResult, i, cpu int, p *page) error {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("CPU %d: %d gaps are counted but not listed: they came faster than they were read; use a higher --threshold", cpu, p.dropped))
 	}
 	if p.throttled > 0 {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("CPU %d: %d gaps of %s to %s are suspected throttling (%s), no latency of system or hardware", cpu, p.throttled, m.order.Low, m.order.High, m.job.Host.FIFOLimit.Why))
+		out.Warnings = append(out.Warnings, fmt.Sprintf("CPU %d: %d gaps of %s to %s are suspected throttling (%s), no latency of system or hardware", cpu, p.throttled, m.order.Low, m.order.High, m.job.Host.FIFOLimitOf(cpu).Why))
 	}
 	if p.faults > 0 {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("CPU %d: %d page faults in the loop, which are gaps too", cpu, p.faults))
