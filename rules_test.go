@@ -52,6 +52,7 @@ func only() map[string][]string {
 		"github.com/awcullen/opcua":                {},
 		"github.com/spf13/cobra":                   {""},
 		"github.com/prometheus/procfs":             {"host", "workloads/stress"},
+		"github.com/prometheus/client_golang":      {""},
 		"github.com/schollz/progressbar/v3":        {""},
 		"github.com/olekukonko/tablewriter":        {"report"},
 		"gonum.org/v1/gonum":                       {"judge", "workloads/caterpillar", "workloads/sel4bench"},

@@ -18,6 +18,7 @@ import (
 func measureVerb() *cobra.Command {
 	given := map[string]*string{}
 	var formats, budgets *[]string
+	var metrics *string
 	cmd := &cobra.Command{
 		Use:   "measure opc.tcp://HOST:PORT",
 		Short: "run only the measuring client, against a server started by hand",
@@ -33,11 +34,11 @@ client ("opcycle serve --plc client") --iterations says what it calculates.`,
 			if err != nil {
 				return err
 			}
-			return runMeasure(cmd.Context(), args[0], changed(cmd, given), *budgets, out, cmd.ErrOrStderr())
+			return runMeasure(cmd.Context(), args[0], changed(cmd, given), *budgets, *metrics, out, cmd.ErrOrStderr())
 		},
 	}
 	overrides(cmd, given)
-	formats, budgets = formatFlag(cmd), budgetFlag(cmd)
+	formats, budgets, metrics = formatFlag(cmd), budgetFlag(cmd), metricsFlag(cmd)
 	for _, name := range []string{"interval", "items", "workload", "plc", "server-cpus", "priority"} {
 		_ = cmd.Flags().MarkHidden(name) // the server's to say; the flag exists, see overrides
 	}
@@ -70,7 +71,7 @@ func taskOf(announced, own bench.Task, given map[string]string) bench.Task {
 	return t
 }
 
-func runMeasure(ctx context.Context, endpoint string, given map[string]string, budgets []string, out outputs, stderr io.Writer) error {
+func runMeasure(ctx context.Context, endpoint string, given map[string]string, budgets []string, metrics string, out outputs, stderr io.Writer) error {
 	for _, name := range []string{"interval", "items", "workload", "plc", "server-cpus", "priority"} {
 		if _, ok := given[name]; ok {
 			return fmt.Errorf("--%s is the server's to say; give it to opcycle serve", name)
@@ -97,5 +98,11 @@ func runMeasure(ctx context.Context, endpoint string, given map[string]string, b
 	}
 	plan.Task = taskOf(task, plan.Task, given)
 	plan.OPCUA.Endpoint, plan.Floor, plan.Server = endpoint, 0, server.Plan.Server
-	return conduct(ctx, run.OPCUA{Plan: plan, Host: h, Remote: &run.Remote{Endpoint: endpoint, Announcement: server}}, out, stderr)
+	serving, err := listenMetrics(metrics, plan, stderr)
+	if err != nil {
+		return err
+	}
+	defer serving.close()
+	remote := &run.Remote{Endpoint: endpoint, Announcement: server}
+	return conduct(ctx, run.OPCUA{Plan: plan, Host: h, Watch: serving.watch(plan), Remote: remote}, out, stderr)
 }

@@ -28,6 +28,7 @@ func runVerb() *cobra.Command {
 	var dry bool
 	var with []string
 	var formats, budgets *[]string
+	var metrics *string
 	cmd := &cobra.Command{
 		Use:   "run [PROFILE | FILE.yaml]",
 		Short: "measure an OPC UA control cycle and print the vendor's table",
@@ -58,11 +59,11 @@ it may say.`,
 			if err != nil {
 				return err
 			}
-			return runRun(cmd.Context(), profile, changed(cmd, given), *budgets, with, dry, out, cmd.ErrOrStderr())
+			return runRun(cmd.Context(), profile, changed(cmd, given), *budgets, with, *metrics, dry, out, cmd.ErrOrStderr())
 		},
 	}
 	overrides(cmd, given)
-	formats, budgets = formatFlag(cmd), budgetFlag(cmd)
+	formats, budgets, metrics = formatFlag(cmd), budgetFlag(cmd), metricsFlag(cmd)
 	cmd.Flags().StringSliceVar(&with, "with", nil, "a suite that runs beside and is noise to the run; repeatable (opcycle suite lists them)")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "print the effective plan as YAML and stop")
 	return cmd
@@ -105,7 +106,7 @@ func changed(cmd *cobra.Command, given map[string]*string) map[string]string {
 	return out
 }
 
-func runRun(ctx context.Context, profile string, given map[string]string, budgets, with []string, dry bool, out outputs, stderr io.Writer) error {
+func runRun(ctx context.Context, profile string, given map[string]string, budgets, with []string, metrics string, dry bool, out outputs, stderr io.Writer) error {
 	cfg, plan, h, err := planWith(profile, given, func(c *bench.Config, o *bench.Origins) {
 		sayBudgets(budgets)(c, o)
 		for _, name := range with {
@@ -128,7 +129,12 @@ func runRun(ctx context.Context, profile string, given map[string]string, budget
 		}
 		return err
 	}
-	return conduct(ctx, run.OPCUA{Plan: plan, Host: h}, out, stderr)
+	serving, err := listenMetrics(metrics, plan, stderr)
+	if err != nil {
+		return err
+	}
+	defer serving.close()
+	return conduct(ctx, run.OPCUA{Plan: plan, Host: h, Watch: serving.watch(plan)}, out, stderr)
 }
 
 // conduct runs o to its end, shows where it is, saves the result and reports it.

@@ -17,4 +17,10 @@ const (
 	PhaseMeasure = "measure"
 	PhaseDrain   = "drain"
 	PhaseCollect = "collect"
+	PhaseReport  = "report"
 )
+
+// Phases are all of them, in their order.
+func Phases() []string {
+	return []string{PhaseStart, PhaseConnect, PhaseWarmUp, PhaseAlign, PhaseFloor, PhaseMeasure, PhaseDrain, PhaseCollect, PhaseReport}
+}

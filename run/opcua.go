@@ -21,6 +21,7 @@ type OPCUA struct {
 	Host     bench.Host
 	Root     string               // where /proc and /sys are read below; "/" outside tests
 	Progress func(bench.Progress) // called at most ten times a second, may be nil
+	Watch    *Watch               // may be nil
 	Records  io.Writer            // takes every record of the measuring phase as it is; may be nil
 	// Remote is the server of somebody else that the client measures; nil starts our own.
 	Remote *Remote
@@ -95,6 +96,7 @@ func (o OPCUA) Run(ctx context.Context) (bench.File, error) {
 		}
 	}
 	s.finish()
+	s.watched(bench.Progress{Phase: bench.PhaseReport, Share: 1})
 	return s.file, nil
 }
 
@@ -191,15 +193,15 @@ func (s *session) align() error {
 }
 
 func (s *session) tell(phase string, share float64) {
+	p := bench.Progress{Phase: phase, Share: share}
+	s.watched(p)
 	if s.Progress == nil {
 		return
 	}
-	p := bench.Progress{Phase: phase, Share: share}
 	if phase == bench.PhaseMeasure {
 		open := int64(0) // due and not here
 		if s.collect != nil {
-			due := min(s.local.Index(rt.Now()-s.local.Period), s.collect.last()) - s.phase.First + 1
-			open = max(due-s.received(), 0)
+			open = max(s.due()-s.received(), 0)
 		}
 		p.Text = fmt.Sprintf("%d received, %d open", s.received(), open)
 	}
