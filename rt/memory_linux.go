@@ -19,24 +19,27 @@ import (
 //
 // https://man7.org/linux/man-pages/man2/mlockall.2.html
 func LockMemory() error {
-	soft, _, err := MemlockLimit()
-	if err != nil {
+	if err := mayLockAll(); err != nil {
 		return err
-	}
-	if soft != Unlimited {
-		may, err := mayLock()
-		if err != nil {
-			return err
-		}
-		if !may {
-			return fmt.Errorf("lock memory: RLIMIT_MEMLOCK is %d bytes and CAP_IPC_LOCK is not held: %w: "+
-				"ulimit -l unlimited; in a container --cap-add IPC_LOCK --ulimit memlock=-1", soft, unix.EPERM)
-		}
 	}
 	if err := unix.Mlockall(unix.MCL_CURRENT | unix.MCL_FUTURE); err != nil {
 		return fmt.Errorf("mlockall(MCL_CURRENT|MCL_FUTURE): %w", err)
 	}
 	return nil
+}
+
+// mayLockAll refuses what LockMemory refuses.
+func mayLockAll() error {
+	soft, _, err := MemlockLimit()
+	if err != nil || soft == Unlimited {
+		return err
+	}
+	may, err := mayLock()
+	if err == nil && !may {
+		err = fmt.Errorf("lock memory: RLIMIT_MEMLOCK is %d bytes and CAP_IPC_LOCK is not held: %w: "+
+			"ulimit -l unlimited; in a container --cap-add IPC_LOCK --ulimit memlock=-1", soft, unix.EPERM)
+	}
+	return err
 }
 
 // mayLock reports whether CAP_IPC_LOCK is held where the kernel checks it: in the first

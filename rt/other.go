@@ -86,6 +86,9 @@ func InitialUserNamespace(string) (bool, error) { return false, unsupported("use
 // LockMemory fails outside Linux.
 func LockMemory() error { return unsupported("mlockall") }
 
+// TryLockMemory fails outside Linux.
+func TryLockMemory() error { return unsupported("mlockall") }
+
 // MemlockLimit fails outside Linux.
 func MemlockLimit() (soft, hard uint64, err error) { return 0, 0, unsupported("RLIMIT_MEMLOCK") }
 
