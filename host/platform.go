@@ -1,6 +1,7 @@
 package host
 
 import (
+	"os"
 	"slices"
 	"strings"
 )
@@ -36,8 +37,12 @@ func (t *tree) hypervisor() string {
 	return ""
 }
 
-// container names the container manager; empty: none seen.
+// container names the container manager; empty: none seen. A mark alone is not enough: the
+// image of a virtual machine may have been made from a container's, marks and all.
 func (t *tree) container() string {
+	if t.firstNamespaces() {
+		return ""
+	}
 	if t.exists("var/run/secrets/kubernetes.io") || t.exists("run/secrets/kubernetes.io") {
 		return "kubernetes"
 	}
@@ -54,4 +59,22 @@ func (t *tree) container() string {
 		return s
 	}
 	return ""
+}
+
+// initialMountNS is the first mount namespace's link from Linux 6.18 on (MNT_NS_INIT_INO of
+// include/uapi/linux/nsfs.h); numbers below 0xF0000000 are given to no other.
+const initialMountNS = "mnt:[4026531832]"
+
+// firstNamespaces is true for a process that sees the kernel's own threads and shares the
+// mounts of the machine's first process: that is no container, whatever marks it has.
+func (t *tree) firstNamespaces() bool {
+	if s, ok := t.option("proc/2/comm"); !ok || s != "kthreadd" {
+		return false
+	}
+	own, err := os.Readlink(t.path("proc/self/ns/mnt"))
+	if err != nil {
+		return false
+	}
+	first, err := os.Readlink(t.path("proc/1/ns/mnt")) // not everybody may
+	return own == initialMountNS || err == nil && first == own
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // tree reads small files below a root and keeps what could not be read.
@@ -38,10 +39,10 @@ func (t *tree) text(name string) string {
 }
 
 // option reads a file that kernels without the feature do not have: its absence is no
-// note, anything else is.
+// note, nor that its process has ended; anything else is.
 func (t *tree) option(name string) (string, bool) {
 	b, err := os.ReadFile(t.path(name))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ESRCH) {
 		t.miss(name, err)
 	}
 	return strings.TrimSpace(string(b)), err == nil
