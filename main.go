@@ -67,6 +67,7 @@ figures beside the vendor's.
 
   opcycle run                 one minute, the vendor's benchmark, no flag needed
   opcycle report run.json     the same report again, from the result alone
+  opcycle check               what this machine lacks for it, and what mends that
 
 Exit codes: 0 every budget passed, 1 a budget failed, 2 not measured (usage, refused,
 invalid, interrupted).`,
@@ -77,7 +78,7 @@ invalid, interrupted).`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w; %s --help lists the flags", err, c.CommandPath())
 	})
-	root.AddCommand(runVerb(), reportVerb(), referencesVerb(), compareVerb(), tailVerb(), verifyVerb(), schemaVerb(), serveVerb(), measureVerb(), suiteVerb(), campaignVerb(), importVerb(), processVerb(), probeVerb())
+	root.AddCommand(runVerb(), checkVerb(), reportVerb(), referencesVerb(), compareVerb(), tailVerb(), verifyVerb(), schemaVerb(), serveVerb(), measureVerb(), suiteVerb(), campaignVerb(), importVerb(), processVerb(), probeVerb(), attemptVerb())
 	return root
 }
 

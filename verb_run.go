@@ -197,14 +197,8 @@ func finish(folder *run.Folder, file bench.File, out outputs) error {
 // planWith reads profile, flags and what a verb says beyond them, and resolves all on this
 // machine.
 func planWith(profile string, given map[string]string, say func(*bench.Config, *bench.Origins)) (bench.Config, bench.Plan, bench.Host, error) {
-	name, data, err := readProfile(profile)
+	cfg, err := configure(profile, given, say)
 	if err != nil {
-		return bench.Config{}, bench.Plan{}, bench.Host{}, err
-	}
-	cfg, origins, err := bench.Decode(name, data)
-	errs := []error{err, bench.ApplyFlags(&cfg, &origins, given)}
-	say(&cfg, &origins)
-	if err := errors.Join(append(errs, bench.Validate(cfg, origins))...); err != nil {
 		return cfg, bench.Plan{}, bench.Host{}, err
 	}
 	h, err := host.Read("/")
@@ -213,6 +207,18 @@ func planWith(profile string, given map[string]string, say func(*bench.Config, *
 	}
 	plan, err := bench.Resolve(cfg, h)
 	return cfg, plan, h, err
+}
+
+// configure reads profile, flags and what a verb says beyond them, and validates all.
+func configure(profile string, given map[string]string, say func(*bench.Config, *bench.Origins)) (bench.Config, error) {
+	name, data, err := readProfile(profile)
+	if err != nil {
+		return bench.Config{}, err
+	}
+	cfg, origins, err := bench.Decode(name, data)
+	errs := []error{err, bench.ApplyFlags(&cfg, &origins, given)}
+	say(&cfg, &origins)
+	return cfg, errors.Join(append(errs, bench.Validate(cfg, origins))...)
 }
 
 // readProfile finds a shipped profile by name, or a file by its ending or path.

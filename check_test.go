@@ -1,0 +1,112 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"opcycle/bench"
+)
+
+// checked runs check on this machine and decodes its JSON.
+func checked(t *testing.T, code int, args ...string) bench.Checked {
+	t.Helper()
+	c := start(t, "", append([]string{"check", "--format", "json"}, args...)...)
+	got := c.code()
+	var out bench.Checked
+	if err := json.Unmarshal([]byte(c.stdout.String()), &out); err != nil {
+		t.Fatal(err)
+	}
+	want := map[bench.Fitness]int{bench.FitnessFit: exitPass, bench.FitnessUnfit: exitFailed, bench.FitnessUnknown: exitNotMeasured}[out.Fitness]
+	if got != want || code >= 0 && got != code {
+		t.Errorf("exit %d with %q, want %d", got, out.Fitness, want)
+	}
+	return out
+}
+
+// On this machine: everything is tried, the exit code is that of the findings, text says
+// the same as JSON, and the verdict is one line at the end.
+func TestCheckOfThisMachine(t *testing.T) {
+	alone(t)
+	out := checked(t, -1)
+	calls := map[string]bool{}
+	for _, a := range out.Attempts {
+		calls[a.Call] = true
+	}
+	for _, want := range []string{bench.CallAffinity, bench.CallFIFO, bench.CallRTTime, bench.CallMemfd, bench.CallMlockall, bench.CallLatency} {
+		if !calls[want] {
+			t.Errorf("%s was not tried: %+v", want, out.Attempts)
+		}
+	}
+	if calls[bench.CallTracefs] || calls[bench.CallResctrl] || calls[bench.CallPerf] {
+		t.Errorf("tried what nobody asks for: %+v", out.Attempts)
+	}
+	text := start(t, "", "check")
+	text.code()
+	said := text.stdout.String()
+	flat := strings.Join(strings.Fields(said), " ")
+	for _, f := range out.Findings {
+		if f.Key == "foreign_threads" || f.Key == "interrupts" { // these come and go
+			continue
+		}
+		if !strings.Contains(flat, strings.Join(strings.Fields(f.Title), " ")) {
+			t.Errorf("not in the text: %q", f.Title)
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	if last := lines[len(lines)-1]; !strings.HasPrefix(last, string(out.Fitness)+" for ") {
+		t.Errorf("the last line is %q", last)
+	}
+}
+
+// A plan that can't be placed is unfit, with the reason and everything else beside it.
+func TestCheckOfAPlanThatCannotBePlaced(t *testing.T) {
+	out := checked(t, exitFailed, "--server-cpus", "4095")
+	found := false
+	for _, f := range out.Findings {
+		found = found || f.Key == "plan" && strings.Contains(f.Seen, "4095") && f.Severity == bench.SeverityUnfit
+	}
+	if !found || len(out.Findings) < 15 {
+		t.Errorf("%+v", out.Findings)
+	}
+}
+
+// A root that carries what was tried there is judged by that, on any machine.
+func TestCheckOfAnotherMachine(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"proc/sys/kernel/osrelease":     "6.1.0",
+		"proc/self/status":              "Tgid:\t7\nCapEff:\t0000000000800000\nCpus_allowed_list:\t0-1",
+		"proc/self/uid_map":             "0 0 4294967295",
+		"proc/self/cgroup":              "0::/user.slice",
+		"boot/config-6.1.0":             "CONFIG_RT_GROUP_SCHED=y",
+		"sys/devices/system/cpu/online": "0-1",
+		"sys/devices/system/clocksource/clocksource0/current_clocksource": "tsc",
+		"sys/fs/cgroup/user.slice/cgroup.type":                            "domain",
+		"opcycle/attempts.json":                                           `[{"call":"sched_setscheduler","what":"sched_setattr(SCHED_FIFO 80)","value":80,"errno":"EPERM"}]`,
+	} {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for rt, code := range map[string]int{"auto": exitPass, "require": exitFailed} {
+		out := checked(t, code, "--root", root, "--rt", rt)
+		said := false
+		for _, f := range out.Findings {
+			said = said || f.Key == "try_sched_setscheduler" && strings.Contains(f.Title, "cgroup v2 has no file")
+		}
+		if !said {
+			t.Errorf("--rt %s: the cause of EPERM is not said: %+v", rt, out.Findings)
+		}
+	}
+	if err := os.Remove(filepath.Join(root, "opcycle/attempts.json")); err != nil {
+		t.Fatal(err)
+	}
+	checked(t, exitNotMeasured, "--root", root)
+}
