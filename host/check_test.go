@@ -33,14 +33,14 @@ func tunedMachine() map[string]string {
 		"proc/swaps":                          "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority",
 		"proc/interrupts":                     "            CPU0       CPU1       CPU2       CPU3\n  24:       1000          0          0          0  PCI-MSI 1-edge      nvme0q0",
 		"proc/irq/24/effective_affinity_list": "0",
-		"proc/77/status":                    "Name:\topcycle\nTgid:\t77\nUid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\nNoNewPrivs:\t0\nSeccomp:\t0\nCpus_allowed_list:\t0-1",
-		"proc/77/uid_map":                   "         0          0 4294967295",
+		"proc/77/status":                      "Name:\topcycle\nTgid:\t77\nUid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\nNoNewPrivs:\t0\nSeccomp:\t0\nCpus_allowed_list:\t0-1",
+		"proc/77/uid_map":                     "         0          0 4294967295",
 		"proc/77/limits": "Limit                     Soft Limit           Hard Limit           Units     \n" +
 			"Max locked memory         unlimited            unlimited            bytes     \n" +
 			"Max realtime priority     99                   99                             \n" +
 			"Max realtime timeout      unlimited            unlimited            us        ",
-		"proc/77/cgroup":                                                  "0::/system.slice/opcycle.service",
-		"proc/77/timerslack_ns":                                           "50000",
+		"proc/77/cgroup":                                                    "0::/system.slice/opcycle.service",
+		"proc/77/timerslack_ns":                                             "50000",
 		"proc/1/task/1/stat":                                                stat(1, "systemd", 0, 0),
 		"sys/fs/cgroup/cpuset.cpus.effective":                               "0-3",
 		"sys/fs/cgroup/system.slice/opcycle.service/cgroup.type":            "domain",
