@@ -119,7 +119,7 @@ func factsWith(t *testing.T, files map[string]string, attempts []bench.Attempt) 
 		link = said
 		delete(all, "proc/77/ns/time ->")
 	}
-	root := below(t, all).root
+	root := rootOf(t, all)
 	if err := os.Mkdir(filepath.Join(root, "proc/77/ns"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -306,13 +306,13 @@ func TestNothingTriedIsNotKnown(t *testing.T) {
 func TestARootCarriesItsAttempts(t *testing.T) {
 	all := tunedMachine()
 	all[AttemptsFile] = `[{"call":"mlockall","what":"mlockall","errno":"ENOMEM","value":0}]`
-	f, err := ReadFacts(below(t, all).root)
+	f, err := ReadFacts(rootOf(t, all))
 	if err != nil || len(f.Attempts) != 1 || f.Attempts[0].Errno != "ENOMEM" {
 		t.Errorf("%+v, %v", f.Attempts, err)
 	}
 	all = maps.Clone(all)
 	all[AttemptsFile] = "["
-	if _, err := ReadFacts(below(t, all).root); err == nil || !strings.Contains(err.Error(), "capture the machine again") {
+	if _, err := ReadFacts(rootOf(t, all)); err == nil || !strings.Contains(err.Error(), "capture the machine again") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/prometheus/procfs"
 )
 
 // CPUCounters are the kernel's counters since boot, read before and after the measuring
@@ -29,10 +27,11 @@ type CPUCount struct {
 	Softirqs   *int64
 }
 
-// Counters reads the counters below root. The error is for a root without /proc.
+// Counters reads the counters below the folder root. The error is for a root without
+// /proc.
 func Counters(root string) (CPUCounters, error) {
-	t := &tree{root: root}
-	proc, err := procfs.NewFS(t.path("proc"))
+	t := &tree{files: disk(root)}
+	proc, err := t.procfs()
 	if err != nil {
 		return CPUCounters{}, fmt.Errorf("read the counters below %s: %w; this works on Linux with /proc mounted", root, err)
 	}

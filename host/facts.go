@@ -2,7 +2,9 @@ package host
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -42,16 +44,64 @@ type StealFact struct {
 	Share float64 // 0..1
 }
 
-// ReadFacts reads the machine below root and, of a root that carries them, its attempts.
+// ReadFacts reads the machine below root, a folder or the file of a Capture, and what was
+// tried on it where root carries that.
 func ReadFacts(root string) (Facts, error) {
-	h, err := Read(root)
+	files, done, err := open(root)
 	if err != nil {
 		return Facts{}, err
 	}
-	return factsOf(&tree{root: root}, h)
+	defer done()
+	f, err := readFacts(files, root)
+	if err == nil {
+		f.Attempts, err = attemptsIn(files, root)
+	}
+	return f, err
 }
 
-func factsOf(t *tree, h bench.Host) (Facts, error) {
+func readFacts(files source, root string) (Facts, error) {
+	t := &tree{files: files}
+	h, err := read(t, root)
+	if err != nil {
+		return Facts{}, err
+	}
+	f := factsOf(t, h)
+	f.Host.Unreadable = once(t.unreadable)
+	return f, nil
+}
+
+// once leaves out what was said before.
+func once(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// attemptsIn are what was tried on the machine that root is of; nil where root does not
+// carry them. The live root never does, even where the program itself is called /opcycle.
+func attemptsIn(files source, root string) ([]bench.Attempt, error) {
+	if live(root) {
+		return nil, nil
+	}
+	text, err := files.read(AttemptsFile)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotCaptured) {
+		return nil, nil
+	}
+	var out []bench.Attempt
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s of %s: %w; capture the machine again", AttemptsFile, root, bare(err))
+	}
+	return out, nil
+}
+
+func factsOf(t *tree, h bench.Host) Facts {
 	f := Facts{
 		Host:      h,
 		Flags:     t.flags(),
@@ -70,14 +120,7 @@ func factsOf(t *tree, h bench.Host) (Facts, error) {
 		Steal:     t.steal(),
 	}
 	f.Clocks = strings.Fields(t.maybe("sys/devices/system/clocksource/clocksource0/available_clocksource"))
-	text, ok := t.option(AttemptsFile)
-	if !ok {
-		return f, nil
-	}
-	if err := json.Unmarshal([]byte(text), &f.Attempts); err != nil {
-		return f, fmt.Errorf("%s: %w; capture the machine again", t.path(AttemptsFile), err)
-	}
-	return f, nil
+	return f
 }
 
 // maybe is option without the difference between absent and empty.

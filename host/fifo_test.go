@@ -11,6 +11,12 @@ import (
 
 func below(t *testing.T, files map[string]string) *tree {
 	t.Helper()
+	return &tree{files: disk(rootOf(t, files))}
+}
+
+// rootOf makes a root of files.
+func rootOf(t *testing.T, files map[string]string) string {
+	t.Helper()
 	root := t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(root, name)
@@ -21,7 +27,7 @@ func below(t *testing.T, files map[string]string) *tree {
 			t.Fatal(err)
 		}
 	}
-	return &tree{root: root}
+	return root
 }
 
 func TestWhatLimitsFIFO(t *testing.T) {

@@ -164,7 +164,7 @@ func TestPreempt(t *testing.T) {
 		{"unknown", "", "", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := (&tree{root: t.TempDir()}).preempt(tt.version, tt.cmdline, tt.config); got != tt.want {
+			if got := (&tree{files: disk(t.TempDir())}).preempt(tt.version, tt.cmdline, tt.config); got != tt.want {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
 		})

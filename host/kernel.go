@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
-	"os"
 	"strings"
 
 	"opcycle/bench"
@@ -27,7 +26,7 @@ func (t *tree) kernel(h *bench.Host) {
 
 // config is the kernel's build configuration, where it can be read.
 func (t *tree) config(release string) (string, bool) {
-	if b, err := os.ReadFile(t.path("proc/config.gz")); err == nil {
+	if b, err := t.files.read("proc/config.gz"); err == nil {
 		z, err := gzip.NewReader(bytes.NewReader(b))
 		if err == nil {
 			b, err = io.ReadAll(z)

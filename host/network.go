@@ -1,8 +1,7 @@
 package host
 
 import (
-	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 )
@@ -13,11 +12,11 @@ func (t *tree) networkCPUs(irqs table) []int {
 	const dir = "sys/class/net"
 	var names, numbers []string // how cards are called in /proc/interrupts, their MSI numbers
 	for _, card := range t.entries(dir) {
-		link, err := os.Readlink(t.path(dir + "/" + card + "/device"))
-		if err != nil {
+		link, ok := t.link(dir + "/" + card + "/device")
+		if !ok {
 			continue // lo, bridges: no hardware
 		}
-		device := filepath.Base(link) // "0000:03:00.0" with its MSI numbers, or "virtio3", known by name
+		device := path.Base(link) // "0000:03:00.0" with its MSI numbers, or "virtio3", known by name
 		names = append(names, card, device)
 		numbers = append(numbers, t.entries(dir+"/"+card+"/device/msi_irqs")...)
 	}

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"os"
 	"slices"
 	"strings"
 )
@@ -71,10 +70,10 @@ func (t *tree) firstNamespaces() bool {
 	if s, ok := t.option("proc/2/comm"); !ok || s != "kthreadd" {
 		return false
 	}
-	own, err := os.Readlink(t.path("proc/self/ns/mnt"))
-	if err != nil {
+	own, ok := t.link("proc/self/ns/mnt")
+	if !ok {
 		return false
 	}
-	first, err := os.Readlink(t.path("proc/1/ns/mnt")) // not everybody may
-	return own == initialMountNS || err == nil && first == own
+	first, ok := t.link("proc/1/ns/mnt") // not everybody may
+	return own == initialMountNS || ok && first == own
 }

@@ -6,17 +6,25 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/prometheus/procfs"
-
 	"opcycle/bench"
 )
 
 // Read takes the fingerprint of the machine whose /proc, /sys, /etc, /run and /boot lie
-// below root. Affinity, limits and capabilities are those of the calling process. The
-// error is for a root without /proc: everything smaller is in Host.Unreadable.
+// below root, a folder or the file of a Capture. Affinity, limits and capabilities are
+// those of the calling process, or of the one that made the capture. The error is for a
+// root without /proc and a file that is no capture: everything smaller is in
+// Host.Unreadable.
 func Read(root string) (bench.Host, error) {
-	t := &tree{root: root}
-	proc, err := procfs.NewFS(t.path("proc"))
+	files, done, err := open(root)
+	if err != nil {
+		return bench.Host{}, err
+	}
+	defer done()
+	return read(&tree{files: files}, root)
+}
+
+func read(t *tree, root string) (bench.Host, error) {
+	proc, err := t.procfs()
 	if err != nil {
 		return bench.Host{}, fmt.Errorf("read the host below %s: %w; this works on Linux with /proc mounted", root, err)
 	}
@@ -32,16 +40,18 @@ func Read(root string) (bench.Host, error) {
 		Mitigations: t.mitigations(),
 		THP:         bracketed(t.text("sys/kernel/mm/transparent_hugepage/enabled")),
 	}
-	if words, err := proc.CmdLine(); err != nil {
-		t.miss("proc/cmdline", err)
-	} else {
+	t.through("proc/cmdline", func() error {
+		words, err := proc.CmdLine()
 		h.Cmdline = strings.Join(words, " ")
-	}
-	if m, err := proc.Meminfo(); err != nil {
-		t.miss("proc/meminfo", err)
-	} else if m.MemTotalBytes != nil {
-		h.Memory = int64(*m.MemTotalBytes)
-	}
+		return err
+	})
+	t.through("proc/meminfo", func() error {
+		m, err := proc.Meminfo()
+		if err == nil && m.MemTotalBytes != nil {
+			h.Memory = int64(*m.MemTotalBytes)
+		}
+		return err
+	})
 	t.processors(&h)
 	t.kernel(&h)
 	t.self(&h, proc)

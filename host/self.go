@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -14,27 +15,38 @@ import (
 // namespace, cgroup.
 func (t *tree) self(h *bench.Host, proc procfs.FS) {
 	t.status(h, t.text("proc/self/status"))
-	me, err := proc.Self()
-	if err != nil {
-		t.miss("proc/self", err)
+	var me procfs.Proc
+	t.after(func() error { _, err := t.files.link("proc/self"); return err }, "proc/self", func() (err error) {
+		me, err = proc.Self()
+		return err
+	})
+	if me.PID == 0 {
 		return
 	}
-	if l, err := me.Limits(); err != nil {
-		t.miss("proc/self/limits", err)
-	} else {
-		h.Limits = bench.HostLimits{
-			RTPrio:  limit(l.RealtimePriority),
-			Memlock: limit(l.LockedMemory),
-			Files:   limit(l.OpenFiles),
+	t.through("proc/self/limits", func() error {
+		l, err := me.Limits()
+		if err == nil {
+			h.Limits = bench.HostLimits{RTPrio: limit(l.RealtimePriority), Memlock: limit(l.LockedMemory), Files: limit(l.OpenFiles)}
 		}
-	}
-	if ns, err := me.Namespaces(); err != nil {
-		t.miss("proc/self/ns", err)
-	} else if n, ok := ns["time"]; ok {
-		h.TimeNS = uint64(n.Inode)
-	}
+		return err
+	})
+	t.after(t.askNamespaces, "proc/self/ns", func() error {
+		ns, err := me.Namespaces()
+		h.TimeNS = uint64(ns["time"].Inode) // of a kernel without them: 0
+		return err
+	})
 	h.Cpuset = t.cpuset()
 	h.CgroupQuota = t.quota()
+}
+
+// askNamespaces asks what procfs does.
+func (t *tree) askNamespaces() error {
+	names, err := t.files.list("proc/self/ns")
+	for _, n := range names {
+		_, one := t.files.link("proc/self/ns/" + n)
+		err = errors.Join(err, one)
+	}
+	return err
 }
 
 // limit turns procfs' "unlimited" into ours.

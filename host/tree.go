@@ -4,34 +4,57 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/prometheus/procfs"
 )
 
-// tree reads small files below a root and keeps what could not be read.
+// tree reads small files of a source and keeps what could not be read.
 type tree struct {
-	root        string
+	files       source
 	unreadable  []string
 	groupsBuilt *bool // CONFIG_RT_GROUP_SCHED; nil: not known
 }
 
-func (t *tree) path(name string) string { return filepath.Join(t.root, name) }
+// procfs parses the files below proc that have a form of their own.
+func (t *tree) procfs() (procfs.FS, error) {
+	if err := t.files.seen("proc"); err != nil {
+		return procfs.FS{}, err
+	}
+	folder, _ := t.files.proc()
+	return procfs.NewFS(folder)
+}
+
+// through has procfs parse a file: what can't be read is noted and not parsed.
+func (t *tree) through(name string, parse func() error) {
+	t.after(func() error { _, err := t.files.read(name); return err }, name, parse)
+}
+
+// after has procfs parse what a question is about. The question itself is left out where
+// procfs reads the machine's own files and would find out anyway.
+func (t *tree) after(ask func() error, name string, parse func() error) {
+	var err error
+	if _, direct := t.files.proc(); !direct {
+		err = ask()
+	}
+	if err == nil {
+		err = parse()
+	}
+	if err != nil {
+		t.miss(name, err)
+	}
+}
 
 // miss notes why name could not be read.
 func (t *tree) miss(name string, err error) {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		err = p.Err
-	}
-	t.unreadable = append(t.unreadable, "/"+name+": "+err.Error())
+	t.unreadable = append(t.unreadable, "/"+name+": "+bare(err).Error())
 }
 
 // text reads a file that must be there; "" and a note when it is not.
 func (t *tree) text(name string) string {
-	b, err := os.ReadFile(t.path(name))
+	b, err := t.files.read(name)
 	if err != nil {
 		t.miss(name, err)
 	}
@@ -41,7 +64,7 @@ func (t *tree) text(name string) string {
 // option reads a file that kernels without the feature do not have: its absence is no
 // note, nor that its process has ended; anything else is.
 func (t *tree) option(name string) (string, bool) {
-	b, err := os.ReadFile(t.path(name))
+	b, err := t.files.read(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ESRCH) {
 		t.miss(name, err)
 	}
@@ -50,7 +73,8 @@ func (t *tree) option(name string) (string, bool) {
 
 // exists is true when name can be seen.
 func (t *tree) exists(name string) bool {
-	_, err := os.Lstat(t.path(name))
+	err := t.files.seen(name)
+	t.stranger(name, err)
 	return err == nil
 }
 
@@ -70,13 +94,21 @@ func (t *tree) number(name string) *int64 {
 
 // entries lists a folder; nothing when it cannot be read.
 func (t *tree) entries(name string) []string {
-	list, err := os.ReadDir(t.path(name))
-	if err != nil {
-		return nil
+	list, err := t.files.list(name)
+	t.stranger(name, err)
+	return list
+}
+
+// link is where a link points; ok is false when it is none.
+func (t *tree) link(name string) (target string, ok bool) {
+	target, err := t.files.link(name)
+	t.stranger(name, err)
+	return target, err == nil
+}
+
+// stranger notes what a capture was not asked when it was made: that is no absence.
+func (t *tree) stranger(name string, err error) {
+	if errors.Is(err, errNotCaptured) {
+		t.miss(name, err)
 	}
-	out := make([]string, len(list))
-	for i, e := range list {
-		out[i] = e.Name()
-	}
-	return out
 }
