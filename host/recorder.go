@@ -12,7 +12,8 @@ import (
 )
 
 // recorder passes every question on to another source and keeps the answers, failed ones
-// too. It is for one goroutine. What is asked twice keeps its last answer.
+// too. What is asked again gets the same answer: /proc/interrupts counts on, and a replay
+// has one text of it. It is for one goroutine.
 type recorder struct {
 	source
 	files  map[string][]byte
@@ -69,37 +70,38 @@ func record(s source) *recorder {
 		lists: map[string][]string{}, there: map[string]bool{}, failed: map[call]failure{}}
 }
 
-// note keeps an answer or an error.
-func (r *recorder) note(what, name string, err error, keep func()) {
+// ask is a question's answer: the one that was kept, else the source's, which is kept.
+func ask[T any](r *recorder, what, name string, kept map[string]T, source func(string) (T, error)) (T, error) {
+	answer, ok := kept[name]
+	if ok {
+		return answer, nil
+	}
+	if f, ok := r.failed[call{what, name}]; ok {
+		return answer, &fs.PathError{Op: what, Path: "/" + name, Err: f}
+	}
+	answer, err := source(name)
 	if err != nil {
 		r.failed[call{what, name}] = failureOf(err)
-		return
+		return answer, err
 	}
-	delete(r.failed, call{what, name})
-	keep()
+	kept[name] = answer
+	return answer, nil
 }
 
 func (r *recorder) read(name string) ([]byte, error) {
-	b, err := r.source.read(name)
-	r.note(callRead, name, err, func() { r.files[name] = b })
-	return b, err
+	return ask(r, callRead, name, r.files, r.source.read)
 }
 
 func (r *recorder) list(name string) ([]string, error) {
-	l, err := r.source.list(name)
-	r.note(callList, name, err, func() { r.lists[name] = l })
-	return l, err
+	return ask(r, callList, name, r.lists, r.source.list)
 }
 
 func (r *recorder) link(name string) (string, error) {
-	s, err := r.source.link(name)
-	r.note(callLink, name, err, func() { r.links[name] = s })
-	return s, err
+	return ask(r, callLink, name, r.links, r.source.link)
 }
 
 func (r *recorder) seen(name string) error {
-	err := r.source.seen(name)
-	r.note(callSeen, name, err, func() { r.there[name] = true })
+	_, err := ask(r, callSeen, name, r.there, func(name string) (bool, error) { return true, r.source.seen(name) })
 	return err
 }
 
