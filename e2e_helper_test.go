@@ -324,6 +324,9 @@ func result(t *testing.T, dir string) bench.File {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !slices.ContainsFunc(file.Findings, func(x bench.Finding) bool { return x.Key == "attempts" && x.Severity != bench.SeverityUnknown }) {
+		t.Errorf("%s: check's findings do not stand in the result, or nothing was tried: %+v", dir, file.Findings)
+	}
 	return file
 }
 

@@ -204,9 +204,15 @@ func (a campaign) conduct(ctx context.Context, c run.Conduct) (err error) {
 	dir := c.Folder.Folder.Dir
 	resume := "opcycle campaign --resume " + dir
 	fmt.Fprintf(a.stderr, "everything is kept in %s; after a power cut: %s\n", dir, resume)
+	need, err := c.Need()
+	if err != nil {
+		return err
+	}
+	findings, unchecked := lookAround(ctx, need) // of this leg: a resumed one looks again
 	bar := newProgress(a.stderr)
 	c.Root, c.Progress = "/", bar.show
 	file, ended, err := c.Run(ctx)
+	file.Findings, file.Warnings = findings, append(file.Warnings, unchecked...)
 	bar.end()
 	if err != nil {
 		return fmt.Errorf("%w (what was measured until then is kept: %s)", err, resume)

@@ -132,6 +132,16 @@ func examine(ctx context.Context, root string, facts host.Facts, n bench.Need, r
 		Findings: findings, Attempts: facts.Attempts, Host: facts.Host}
 }
 
+// lookAround is what check finds for a plan that is about to be measured here, for its
+// result. NB: nothing is measured yet, and the conductor has left the measured CPUs.
+func lookAround(ctx context.Context, n bench.Need) (findings []bench.Finding, warnings []string) {
+	facts, err := host.ReadFacts("/")
+	if err != nil {
+		return nil, []string{"the machine was not checked: " + err.Error()}
+	}
+	return examine(ctx, "/", facts, n, nil).Findings, nil
+}
+
 // tries has this binary try what a plan needs.
 func tries(ctx context.Context, n bench.Need) ([]bench.Attempt, error) {
 	exe, err := os.Executable()

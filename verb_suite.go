@@ -114,6 +114,12 @@ func runSuite(ctx context.Context, s run.Suite, out string, to outputs, stderr i
 			notes = append(notes, "the conductor could not leave the measured CPUs: "+moved.Error())
 		}
 	} // else Run says the same
+	var findings []bench.Finding
+	if need, err := s.Need(); err == nil { // else Run says the same
+		var unchecked []string
+		findings, unchecked = lookAround(ctx, need)
+		notes = append(notes, unchecked...)
+	}
 	bar := newProgress(stderr)
 	s.Root, s.Progress = "/", bar.show
 	r, err := s.Run(ctx)
@@ -123,7 +129,7 @@ func runSuite(ctx context.Context, s run.Suite, out string, to outputs, stderr i
 		return err
 	}
 	file := run.SuiteFile(s.Suite.Name, s.Host, []bench.SuiteResult{r})
-	file.Tool, file.Warnings = tool(), notes
+	file.Tool, file.Warnings, file.Findings = tool(), notes, findings
 	return finish(s.Folder, file, to)
 }
 

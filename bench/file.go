@@ -19,6 +19,7 @@ type File struct {
 
 	Plan      Plan          `json:"plan,omitzero"` // zero, like Phase and Attained, where no OPC UA was measured
 	Host      Host          `json:"host"`
+	Findings  []Finding     `json:"findings,omitempty"` // of check, made for this plan right before it; none in results of older versions and imports
 	Processes []ProcessInfo `json:"processes"`
 	Phase     Phase         `json:"phase,omitzero"`
 	Attained  Attained      `json:"attained,omitzero"` // what the peer made of our requests

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -49,9 +50,30 @@ func (p *Plan) Need(remote bool) Need {
 			n.Threads = append(n.Threads, NeedThread{"plc", p.taskCPUs(), p.Task.Priority, 0})
 		}
 	}
-	slices.Sort(n.Measured)
-	n.Measured = slices.Compact(n.Measured)
+	n.Measured = union(n.Measured, nil)
+	n.Threads = append(n.Threads, p.besideThreads()...)
 	return n
+}
+
+// besideThreads are those of what runs beside that the plan gives a priority of its own;
+// another suite's default is its own to ask for.
+func (p *Plan) besideThreads() []NeedThread {
+	var out []NeedThread
+	for _, b := range p.Beside {
+		t := NeedThread{Name: b.Suite}
+		for _, s := range b.Settings {
+			switch s.Name {
+			case "priority":
+				t.FIFO, _ = strconv.Atoi(s.Value) // written by beside
+			case "cpus":
+				t.CPUs, _ = ParseCPUList(s.Value)
+			}
+		}
+		if t.FIFO > 0 && p.RT != RTOff {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // FIFO is the highest priority that is asked for; 0: none.
@@ -61,4 +83,33 @@ func (n *Need) FIFO() int {
 		top = max(top, t.FIFO)
 	}
 	return top
+}
+
+// Join makes n ask for what o asks for too: of two demands the harder one, every CPU, each
+// kind of thread once.
+func (n *Need) Join(o Need) {
+	hardest := func(words []string, a, b string) string {
+		return words[max(slices.Index(words, a), slices.Index(words, b), 0)]
+	}
+	n.RT = RTMode(hardest([]string{string(RTOff), string(RTAuto), string(RTRequire)}, string(n.RT), string(o.RT)))
+	n.CAT = hardest([]string{"off", "auto", "require"}, n.CAT, o.CAT)
+	if n.Interval == 0 || o.Interval > 0 && o.Interval < n.Interval {
+		n.Interval, n.Busy = o.Interval, o.Busy
+	}
+	n.Measured = union(n.Measured, o.Measured)
+	n.Housekeeping = union(n.Housekeeping, o.Housekeeping)
+	for _, t := range o.Threads {
+		if !slices.ContainsFunc(n.Threads, func(x NeedThread) bool { return x.Name == t.Name && x.FIFO == t.FIFO && slices.Equal(x.CPUs, t.CPUs) }) {
+			n.Threads = append(n.Threads, t)
+		}
+	}
+	n.Always, n.Lock, n.Remote = n.Always || o.Always, n.Lock || o.Lock, n.Remote || o.Remote
+	n.Trace, n.Perf = n.Trace || o.Trace, n.Perf || o.Perf
+}
+
+// union is every member of both, ascending, each once.
+func union(a, b []int) []int {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }

@@ -14,10 +14,22 @@ type Suite struct {
 	Method string // help: what is timed, from where to where, what is subtracted, what it cannot tell
 	// Alone says why it can't run beside another suite; empty: it can.
 	Alone string
+	// Asks is what its measured sides want of the kernel beyond their CPUs.
+	Asks Asks
 	// New is a fresh conductor's side with its defaults.
 	New func() Runner
 	// Probes are the measured sides by name, each run in a process of its own.
 	Probes map[string]Probe
+}
+
+// Asks is what a suite's measured sides want of the kernel, for who looks whether the
+// machine gives it.
+type Asks struct {
+	FIFO     int  // SCHED_FIFO priority of the timed thread, where no option "priority" says it; 0: none
+	Lock     bool // locked memory
+	Spins    bool // the timed thread never sleeps
+	Tracer   bool // tracefs
+	Counters bool // the processor's counters, by perf_event_open
 }
 
 // Runner is the conductor's side of one run of a suite. It measures nothing itself: it

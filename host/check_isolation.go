@@ -72,7 +72,7 @@ func (c *checker) tickless() {
 		f.Cost = "the tick interrupts a calculation 100 to 1000 times a second (CONFIG_HZ), some µs each"
 		f.Remedy = c.onHost(c.parameter("nohz_full=%s"))
 		if slices.Contains(c.quiet(), 0) { // tick_nohz_init takes the boot CPU out of the list
-			f.Remedy = "choose other CPUs than 0, which keeps the time of all (--server-cpus, --client-cpus), and name these in nohz_full="
+			f.Remedy = "choose other CPUs to measure than 0, which keeps the time of all, and name these in nohz_full="
 		}
 	}
 	c.add(f)

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/olekukonko/tablewriter/tw"
+
 	"opcycle/bench"
 )
 
@@ -59,4 +61,46 @@ func findings(p *printer, list []bench.Finding) {
 			}
 		}
 	}
+}
+
+// machineFound writes what check found of the machine before the run: warnings and worse,
+// each in a line with what mends it.
+func machineFound(p *printer, f *bench.File) {
+	left := 0
+	begun := false
+	for _, x := range f.Findings {
+		if !x.Severity.AtLeastWarning() {
+			left++
+			continue
+		}
+		if !begun {
+			p.section("The machine, for this plan")
+			begun = true
+		}
+		text := string(x.Severity) + ": " + x.Title
+		if x.Remedy != "" {
+			text += "; mend: " + x.Remedy
+		}
+		p.item("  - ", text)
+	}
+	if begun {
+		p.item("", fmt.Sprintf("%d further finding(s) are notes or fit; opcycle check says what was seen, and what each costs.", left))
+	}
+}
+
+// allFound is every finding as a table.
+func allFound(p *printer, f *bench.File) {
+	if len(f.Findings) == 0 {
+		return
+	}
+	p.section("The machine, for this plan")
+	align := map[int]tw.Align{}
+	for i := range 6 {
+		align[i] = tw.AlignLeft
+	}
+	var body [][]string
+	for _, x := range f.Findings {
+		body = append(body, []string{string(x.Severity), x.Title, x.Seen, x.Cost, x.Remedy, x.Source})
+	}
+	p.table([]string{"severity", "finding", "seen", "cost", "mend", "source"}, align, body)
 }

@@ -145,12 +145,18 @@ func frame(sc scenario) bench.File {
 		Task: bench.Task{Host: sc.host, Interval: time.Duration(testT), Workload: "FLOAT", Iterations: 10001,
 			Publish: bench.PublishEnd, Deadline: time.Duration(testT), Spin: 300 * time.Microsecond, Priority: 80},
 		OPCUA: bench.OPCUA{PublishingInterval: time.Duration(testT), Items: 1, QueueSize: 10, PublishRequests: 3}}
+	found := []bench.Finding{
+		{Key: "preempt_rt", Title: "kernel without PREEMPT_RT", Seen: "PREEMPT_DYNAMIC (voluntary) (/proc/sys/kernel/version)", Severity: bench.SeverityWarning,
+			Cost: "the worst wake-up under load is some ms instead of tens of µs", Remedy: "apt install linux-image-rt-amd64, then reboot into it", Source: "https://docs.kernel.org/core-api/real-time/theory.html"},
+		{Key: "nohz_full", Title: "the timer tick runs on measured CPUs 0-1", Seen: "nohz_full none", Severity: bench.SeverityNote},
+		{Key: "swap", Title: "no swap", Seen: "/proc/swaps lists none", Severity: bench.SeverityFit},
+	}
 	plan.Notes = []string{"Two CPUs: the conductor shares CPU 0 with the server, which costs it some latency when a report is written."}
 	thread := func(role string, priority, cpu int) bench.ThreadInfo {
 		return bench.ThreadInfo{Role: role, Policy: "SCHED_FIFO", Priority: priority, CPUs: []int{cpu}}
 	}
 	return bench.File{Schema: bench.Schema, Tool: bench.Tool{Name: "opcycle", Version: "v0.1.0", Go: "go1.26"}, Suite: "opcua",
-		Started: time.Date(2026, 11, 30, 22, 15, 0, 0, time.UTC), Complete: sc.ran == sc.n, Plan: plan,
+		Started: time.Date(2026, 11, 30, 22, 15, 0, 0, time.UTC), Complete: sc.ran == sc.n, Plan: plan, Findings: found,
 		Host: bench.Host{OS: "Debian GNU/Linux 13", Kernel: "6.12.0", Preempt: "PREEMPT_DYNAMIC (voluntary)", ClockSource: "tsc",
 			CPUModel: "Example CPU @ 3.00GHz", CPUs: []bench.CPU{{ID: 0}, {ID: 1}}, Hypervisor: "kvm"},
 		Processes: []bench.ProcessInfo{

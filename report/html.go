@@ -32,6 +32,7 @@ func HTML(w io.Writer, f bench.File, v judge.Verdict, refs []bench.Reference) er
 	} else {
 		suites(p, &f, refs)
 		suiteHost(p, &f.Host)
+		allFound(p, &f)
 	}
 	effectivePlan(p, &f)
 	p.raw("</body>\n</html>")
@@ -78,6 +79,7 @@ func page(p *printer, f *bench.File, v *judge.Verdict, refs []bench.Reference) {
 	processes(p, f)
 	others(p, f)
 	suites(p, f, refs)
+	allFound(p, f)
 	remarks(p, f)
 }
 

@@ -33,6 +33,7 @@ func suiteText(p *printer, f *bench.File, v *judge.Verdict, refs []bench.Referen
 	}
 	suites(p, f, refs)
 	suiteHost(p, &f.Host)
+	machineFound(p, f)
 	if len(f.Warnings) > 0 {
 		p.section("Warnings")
 		for _, s := range f.Warnings {

@@ -38,6 +38,7 @@ func write(p *printer, f bench.File, v judge.Verdict, refs []bench.Reference) er
 	processes(p, &f)
 	others(p, &f)
 	suites(p, &f, refs)
+	machineFound(p, &f)
 	remarks(p, &f)
 	return p.err
 }

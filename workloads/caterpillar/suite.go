@@ -36,6 +36,7 @@ rest, until the chain was walked once, are left out and counted. --no-rest does 
 then nothing else runs on the CPU, not even the kernel's own threads. Gaps as long as the
 kernel's throttling, by default 40 to 60 ms, are counted as suspected. --workload compute touches no
 memory: the control that a cache can't disturb.`,
+		Asks:   bench.Asks{Lock: true},
 		New:    func() bench.Runner { return newRunner() },
 		Probes: map[string]bench.Probe{probeName: probe},
 	}

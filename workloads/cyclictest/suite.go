@@ -41,6 +41,7 @@ tell who delayed a wake-up, and a maximum is no bound: a longer run finds a larg
   opcycle suite cyclictest --cpus 2-3 --duration 24h
   opcycle suite cyclictest --text hist.txt --json result.json   as rt-tests writes them
   opcycle suite cyclictest --cross-check            our loop against rt-tests', four minutes`,
+		Asks:   bench.Asks{Lock: true},
 		New:    func() bench.Runner { return newRunner() },
 		Probes: map[string]bench.Probe{probeName: probe},
 	}

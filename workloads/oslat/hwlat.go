@@ -29,6 +29,7 @@ next best: gaps of system and hardware, not of hardware alone. The tracer is lef
 found; one that somebody uses is refused. A run that is killed leaves it on:
 echo nop > /sys/kernel/tracing/current_tracer.`,
 		Alone: "it switches interrupts off for half of the time",
+		Asks:  bench.Asks{Tracer: true},
 		New: func() bench.Runner {
 			return &hwlat{duration: 30 * time.Second, width: 500 * time.Millisecond, window: time.Second, threshold: 10 * time.Microsecond}
 		},

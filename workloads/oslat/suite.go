@@ -33,6 +33,7 @@ Gaps of the threshold or longer are kept with their time: the longest in the res
 them in oslat-gaps.csv beside it. A thread that never sleeps meets what limits FIFO time
 (RT throttling, the fair server): the result names it, and gaps of that length are counted
 as suspected throttling. sysctl kernel.sched_rt_runtime_us=-1 turns the first off.`,
+		Asks:   bench.Asks{Lock: true, Spins: true},
 		Alone:  "it takes its CPUs whole",
 		New:    func() bench.Runner { return newRunner() },
 		Probes: map[string]bench.Probe{probeName: probe},

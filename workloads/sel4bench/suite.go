@@ -33,6 +33,7 @@ over futex, eventfd and pipe, and the one with the least median is the headline.
 analogues, not seL4: a Linux IPC is two system calls.
 
 The table has the published rows of seL4 beneath, default and MCS, with their build data.`,
+		Asks:   bench.Asks{FIFO: 99, Lock: true, Counters: true},
 		New:    func() bench.Runner { return &runner{samples: 5000, irqSamples: 110} },
 		Probes: map[string]bench.Probe{probeName: probe},
 	}
