@@ -183,7 +183,7 @@ func TestFindings(t *testing.T) {
 		"isolated partition":       {map[string]string{"sys/devices/system/cpu/isolated": "", "sys/fs/cgroup/system.slice/opcycle.service/cpuset.cpus.partition": "isolated"}, nil, "isolcpus", bench.SeverityFit, "partition"},
 		"the tick":                 {map[string]string{"sys/devices/system/cpu/nohz_full": "3"}, nil, "nohz_full", bench.SeverityNote, "nohz_full=2-3"},
 		"the tick, never asleep":   {map[string]string{"sys/devices/system/cpu/nohz_full": "(null)"}, func(n *bench.Need) { n.Always = true }, "nohz_full", bench.SeverityWarning, "none"},
-		"the tick of CPU 0":        {nil, func(n *bench.Need) { n.Measured, n.Housekeeping = []int{0}, []int{1} }, "nohz_full", bench.SeverityNote, "other CPUs than 0"},
+		"the tick of CPU 0":        {nil, func(n *bench.Need) { n.Measured, n.Housekeeping = []int{0}, []int{1} }, "nohz_full", bench.SeverityNote, "than 0, which keeps the time"},
 		"callbacks":                {map[string]string{"proc/cmdline": "isolcpus=2-3"}, nil, "rcu_nocbs", bench.SeverityWarning, "boot with rcu_nocbs=2-3"},
 		"callbacks by nohz_full":   {map[string]string{"proc/cmdline": "nohz_full=2-3"}, nil, "rcu_nocbs", bench.SeverityFit, "nohz_full=2-3"},
 		"callbacks, all":           {map[string]string{"proc/cmdline": "rcu_nocbs=all"}, nil, "rcu_nocbs", bench.SeverityFit, "rcu_nocbs=all"},
