@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"opcycle/bench"
 )
@@ -109,4 +112,59 @@ func TestCheckOfAnotherMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	checked(t, exitNotMeasured, "--root", root)
+}
+
+// A capture of this machine, read again, gives the same findings, attempts and exit code,
+// and does not name the machine.
+func TestCheckCaptureReplays(t *testing.T) {
+	alone(t)
+	file := filepath.Join(t.TempDir(), "plc7.tar")
+	live := checked(t, -1, "--capture", file)
+	again := checked(t, -1, "--root", file)
+	name := regexp.MustCompile(`\b` + regexp.QuoteMeta(live.Host.Name) + `\b`)
+	flat := func(c bench.Checked) string {
+		c.Root, c.Host.BootID, c.Host.Name = "", "", ""
+		b, err := json.MarshalIndent(c, "", " ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return name.ReplaceAllString(string(b), "host")
+	}
+	if len(again.Attempts) < 6 || len(again.Findings) < 15 {
+		t.Errorf("only %d attempts, %d findings", len(again.Attempts), len(again.Findings))
+	}
+	if diff := cmp.Diff(flat(live), flat(again)); diff != "" {
+		t.Error(diff)
+	}
+	if again.Host.Name != "host" {
+		t.Errorf("host %q", again.Host.Name)
+	}
+	copied := filepath.Join(t.TempDir(), "copy.tar")
+	if third := checked(t, -1, "--root", file, "--capture", copied); flat(third) != flat(again) {
+		t.Error("a capture of a capture differs")
+	}
+	if fourth := checked(t, -1, "--root", copied); flat(fourth) != flat(again) {
+		t.Error("what is read of the copy differs")
+	}
+}
+
+func TestCheckRefusesACaptureItCannotWriteOrRead(t *testing.T) {
+	alone(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "none", "plc7.tar")
+	c := start(t, "", "check", "--capture", file)
+	if code := c.code(); code != exitNotMeasured || !strings.Contains(c.stderr.String(), "--capture: write "+file) {
+		t.Errorf("exit %d: %s", code, c.stderr.String())
+	}
+	cut := filepath.Join(dir, "cut.tar")
+	if err := os.WriteFile(cut, []byte("no tar"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c = start(t, "", "check", "--root", cut)
+	if code := c.code(); code != exitNotMeasured || !strings.Contains(c.stderr.String(), "read the capture "+cut) {
+		t.Errorf("exit %d: %s", code, c.stderr.String())
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
+		t.Errorf("left: %s", left)
+	}
 }

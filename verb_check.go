@@ -46,13 +46,23 @@ The same findings stand in every result of run, suite, campaign and measure.
 
 PROFILE and the flags are those of run: ` + strings.Join(configs.Profiles(), ", ") + `; the
 default is single-node. With --rt require, what run would refuse to start without is unfit.
---root reads another machine's files below a folder; nothing can be tried there.
+--root reads another machine, below a folder or in the file of a capture; nothing can be
+tried there, and what was tried when the capture was made is judged.
+
+--capture FILE.tar writes every file, folder and link that was read, the errno of every
+read that failed, and what was tried: enough for anybody to see the same findings with
+--root FILE.tar. The host's name, the user's, addresses, UUIDs and what names a site on the
+kernel's command line are replaced; "tar -xOf FILE.tar | less" shows all of it.
+run, suite and campaign keep the same beside their result, as ` + host.CaptureName + `.
 
 Exit codes: 0 fit, 1 unfit for the plan, 2 could not tell.`,
 		Example: `  opcycle check                          for the vendor's benchmark
   opcycle check --rt require             would a real-time run start?
   opcycle check --server-cpus 3 --client-cpus 2 mine.yaml
   opcycle check --format json | jq -r '.findings[] | select(.severity=="warning") | .remedy'
+  opcycle check --capture plc7.tar       for a bug report, or a colleague
+  opcycle check --root plc7.tar          the same findings, on any machine
+  opcycle check --root results/20260101T000000Z/` + host.CaptureName + ` mine.yaml    that machine for another plan
   podman run --rm --cap-add SYS_NICE --cap-add IPC_LOCK IMAGE check     what a container is allowed`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -60,21 +70,22 @@ Exit codes: 0 fit, 1 unfit for the plan, 2 could not tell.`,
 			if len(args) > 0 {
 				c.profile = args[0]
 			}
-			return c.run(cmd.Context(), changed(cmd, given), cmd.OutOrStdout())
+			return c.run(cmd.Context(), changed(cmd, given), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	overrides(cmd, given)
-	cmd.Flags().StringVar(&c.root, "root", "/", "folder below which /proc, /sys, /etc, /run, /boot and /dev of the machine lie")
+	cmd.Flags().StringVar(&c.root, "root", "/", "folder below which /proc, /sys, /etc, /run, /boot and /dev of the machine lie, or a capture")
+	cmd.Flags().StringVar(&c.capture, "capture", "", "file to write what was read and tried to, without names and addresses")
 	cmd.Flags().StringVar(&c.format, "format", "text", "form of the answer: text or json")
 	return cmd
 }
 
 // check is one call of the verb.
 type check struct {
-	profile, root, format string
+	profile, root, format, capture string
 }
 
-func (c check) run(ctx context.Context, given map[string]string, stdout io.Writer) error {
+func (c check) run(ctx context.Context, given map[string]string, stdout, stderr io.Writer) error {
 	if c.format != "text" && c.format != "json" {
 		return fmt.Errorf("--format: %q is not known; %s", c.format, bench.Suggest(c.format, []string{"text", "json"}))
 	}
@@ -82,7 +93,7 @@ func (c check) run(ctx context.Context, given map[string]string, stdout io.Write
 	if err != nil {
 		return err
 	}
-	facts, err := host.ReadFacts(c.root)
+	facts, capture, err := host.Record(c.root, tool())
 	if err != nil {
 		return err
 	}
@@ -91,6 +102,12 @@ func (c check) run(ctx context.Context, given map[string]string, stdout io.Write
 		plan = bench.Plan{Name: cfg.Name, RT: bench.RTMode(cfg.Placement.RT)}
 	}
 	checked := examine(ctx, c.root, facts, plan.Need(false), refused)
+	if c.capture != "" {
+		capture.Tried(checked.Attempts)
+		if err := keep(c.capture, capture, stderr); err != nil {
+			return err
+		}
+	}
 	write := report.Check
 	if c.format == "json" {
 		write = writeJSON
@@ -105,6 +122,20 @@ func (c check) run(ctx context.Context, given map[string]string, stdout io.Write
 		return verdict{exitNotMeasured}
 	}
 	return nil
+}
+
+// keep writes the capture and says so.
+func keep(path string, capture *host.Capture, stderr io.Writer) error {
+	var size int64
+	err := whole(path, func(w io.Writer) (err error) {
+		size, err = capture.WriteTo(w)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("--capture: %w", err)
+	}
+	_, err = fmt.Fprintf(stderr, "captured in %s (%d kB); names and addresses are replaced: tar -xOf %s | less, before you send it\n", path, (size+1023)/1024, path)
+	return err
 }
 
 // examine tries what a plan needs, on the live machine, and judges everything. refused is

@@ -28,7 +28,7 @@ func below(root string) string {
 	if root == "/" {
 		return ""
 	}
-	return ", read below " + root
+	return ", read from " + root
 }
 
 // planOf is what a plan asks for, in a line.
