@@ -45,14 +45,14 @@ client ("opcycle serve --plc client") --iterations says what it calculates.`,
 	return cmd
 }
 
-// checkEndpoint holds the argument of measure to the rule of the profile's key.
-func checkEndpoint(endpoint string) error {
+// checkEndpoint holds the argument of a verb to the rule of the profile's key.
+func checkEndpoint(verb, endpoint string) error {
 	cfg := bench.Defaults()
 	cfg.OPCUA.Endpoint = endpoint
 	var o bench.Origins
 	u, err := url.Parse(endpoint)
 	if bench.Validate(cfg, o) != nil || err != nil || u.Port() == "0" {
-		return fmt.Errorf("measure: %q is no endpoint to connect to; write opc.tcp://host:port as opcycle serve prints it", endpoint)
+		return fmt.Errorf("%s: %q is no endpoint to connect to; write opc.tcp://host:port as opcycle serve prints it", verb, endpoint)
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func runMeasure(ctx context.Context, endpoint string, given map[string]string, b
 			return fmt.Errorf("--%s is the server's to say; give it to opcycle serve", name)
 		}
 	}
-	if err := checkEndpoint(endpoint); err != nil {
+	if err := checkEndpoint("measure", endpoint); err != nil {
 		return err
 	}
 	hello, cancel := context.WithTimeout(ctx, 5*time.Second)
