@@ -21,6 +21,9 @@ type outputs struct {
 	stdout io.Writer
 	plain  *report.Format // on stdout; nil: text
 	files  []formatFile
+
+	name  func(*bench.Host)                  // names the machine; nil: by its host name
+	after func(dir string, said error) error // with the reported result's folder; nil: nothing
 }
 
 // formatFile is a form with its file.

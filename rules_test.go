@@ -15,7 +15,7 @@ import (
 // listed here is refused.
 func mayImport() map[string][]string {
 	all := []string{"bench", "record", "rt", "host", "wire", "plc", "server", "client", "run", "judge", "report", "configs",
-		"imports", "workloads", "workloads/opcua"}
+		"imports", "deploy", "workloads", "workloads/opcua"}
 	return map[string][]string{
 		"record":          nil,
 		"rt":              nil,
@@ -28,6 +28,7 @@ func mayImport() map[string][]string {
 		"workloads/opcua": {"bench", "record", "rt", "plc", "server", "client"},
 		"run":             {"bench", "record", "rt", "host", "wire", "plc", "server", "client", "workloads", "workloads/opcua", "workloads/stress"},
 		"imports":         {"bench", "record"},
+		"deploy":          {"bench", "record"},
 
 		// The list of suites, and the suites. A suite may read another program's result.
 		"workloads":             {"bench", "rt", "workloads/stress", "workloads/cyclictest", "workloads/caterpillar", "workloads/oslat", "workloads/lmbench", "workloads/sel4bench"},

@@ -19,6 +19,7 @@ func measureVerb() *cobra.Command {
 	given := map[string]*string{}
 	var formats, budgets *[]string
 	var metrics *string
+	var delivered *delivery
 	cmd := &cobra.Command{
 		Use:   "measure opc.tcp://HOST:PORT",
 		Short: "run only the measuring client, against a server started by hand",
@@ -31,6 +32,9 @@ client ("opcycle serve --plc client") --iterations says what it calculates.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out, err := readOutputs(cmd.OutOrStdout(), *formats)
+			if err == nil {
+				out, err = delivered.into(cmd.Context(), out, cmd.ErrOrStderr())
+			}
 			if err != nil {
 				return err
 			}
@@ -39,6 +43,7 @@ client ("opcycle serve --plc client") --iterations says what it calculates.`,
 	}
 	overrides(cmd, given)
 	formats, budgets, metrics = formatFlag(cmd), budgetFlag(cmd), metricsFlag(cmd)
+	delivered = deliveryFlags(cmd)
 	for _, name := range []string{"interval", "items", "workload", "plc", "server-cpus", "priority"} {
 		_ = cmd.Flags().MarkHidden(name) // the server's to say; the flag exists, see overrides
 	}

@@ -29,6 +29,7 @@ func runVerb() *cobra.Command {
 	var with []string
 	var formats, budgets *[]string
 	var metrics *string
+	var delivered *delivery
 	cmd := &cobra.Command{
 		Use:   "run [PROFILE | FILE.yaml]",
 		Short: "measure an OPC UA control cycle and print the vendor's table",
@@ -56,6 +57,9 @@ it may say.`,
 				profile = args[0]
 			}
 			out, err := readOutputs(cmd.OutOrStdout(), *formats)
+			if err == nil {
+				out, err = delivered.into(cmd.Context(), out, cmd.ErrOrStderr())
+			}
 			if err != nil {
 				return err
 			}
@@ -64,6 +68,7 @@ it may say.`,
 	}
 	overrides(cmd, given)
 	formats, budgets, metrics = formatFlag(cmd), budgetFlag(cmd), metricsFlag(cmd)
+	delivered = deliveryFlags(cmd)
 	cmd.Flags().StringSliceVar(&with, "with", nil, "a suite that runs beside and is noise to the run; repeatable (opcycle suite lists them)")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "print the effective plan as YAML and stop")
 	return cmd
@@ -95,6 +100,17 @@ func sayBudgets(budgets []string) func(*bench.Config, *bench.Origins) {
 	}
 }
 
+// sayBeside adds the budgets and suites of the command line to a profile's.
+func sayBeside(budgets, with []string) func(*bench.Config, *bench.Origins) {
+	return func(c *bench.Config, o *bench.Origins) {
+		sayBudgets(budgets)(c, o)
+		for _, name := range with {
+			o.Flag(fmt.Sprintf("beside.with[%d]", len(c.Beside.With)), "--with")
+			c.Beside.With = append(c.Beside.With, name)
+		}
+	}
+}
+
 // changed are the overrides that the user gave.
 func changed(cmd *cobra.Command, given map[string]*string) map[string]string {
 	out := map[string]string{}
@@ -107,13 +123,7 @@ func changed(cmd *cobra.Command, given map[string]*string) map[string]string {
 }
 
 func runRun(ctx context.Context, profile string, given map[string]string, budgets, with []string, metrics string, dry bool, out outputs, stderr io.Writer) error {
-	cfg, plan, h, err := planWith(profile, given, func(c *bench.Config, o *bench.Origins) {
-		sayBudgets(budgets)(c, o)
-		for _, name := range with {
-			o.Flag(fmt.Sprintf("beside.with[%d]", len(c.Beside.With)), "--with")
-			c.Beside.With = append(c.Beside.With, name)
-		}
-	})
+	cfg, plan, h, err := planWith(profile, given, sayBeside(budgets, with))
 	if err != nil {
 		return err
 	}
@@ -189,10 +199,17 @@ func finish(folder *run.Folder, file bench.File, out outputs) error {
 	if folder.Records() != nil {
 		file.Cycles = run.RecordsName
 	}
+	if out.name != nil {
+		out.name(&file.Host)
+	}
 	if err := folder.Save(file); err != nil {
 		return err
 	}
-	return out.report(filepath.Join(folder.Dir, run.ResultName))
+	err := out.report(filepath.Join(folder.Dir, run.ResultName))
+	if out.after != nil {
+		err = out.after(folder.Dir, err)
+	}
+	return err
 }
 
 // planWith reads profile, flags and what a verb says beyond them, and resolves all on this

@@ -15,8 +15,8 @@ func PlanYAML(c Config, p Plan) ([]byte, error) {
 	c.PLC.Deadline = Duration(p.Task.Deadline)
 	c.PLC.ThiefAbove = Duration(p.Task.ThiefAbove)
 	c.OPCUA.PublishingInterval = Duration(p.OPCUA.PublishingInterval)
-	c.Placement.ServerCPUs = taskFirst(p.Server)
-	c.Placement.ClientCPUs = taskFirst(p.Client)
+	c.Placement.ServerCPUs = p.Server.TaskFirst()
+	c.Placement.ClientCPUs = p.Client.TaskFirst()
 	c.Placement.HousekeepingCPUs = p.Housekeeping.CPUs
 	if c.Budgets == nil {
 		c.Budgets = []string{}
@@ -49,8 +49,8 @@ func PlanYAML(c Config, p Plan) ([]byte, error) {
 	return out.Bytes(), e.Close()
 }
 
-// taskFirst lists a process's CPUs as a profile means them: the PLC thread's first.
-func taskFirst(p Process) CPUList {
+// TaskFirst lists a process's CPUs as a profile means them: the PLC thread's first.
+func (p *Process) TaskFirst() CPUList {
 	return append(append(CPUList{}, p.TaskCPUs...), except(p.CPUs, p.TaskCPUs)...)
 }
 
