@@ -145,7 +145,7 @@ func TestResolvePlaces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := []any{taskFirst(p.Server).String(), p.Server.MaxProcs, taskFirst(p.Client).String(), CPUList(p.Housekeeping.CPUs).String()}
+			got := []any{p.Server.TaskFirst().String(), p.Server.MaxProcs, p.Client.TaskFirst().String(), CPUList(p.Housekeeping.CPUs).String()}
 			if diff := cmp.Diff([]any{tt.server, tt.procs, tt.client, tt.housekeeping}, got); diff != "" {
 				t.Error(diff)
 			}
