@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"opcycle/bench"
+	"opcycle/host"
+	"opcycle/run"
 )
 
 // checked runs check on this machine and decodes its JSON.
@@ -166,5 +168,25 @@ func TestCheckRefusesACaptureItCannotWriteOrRead(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
 		t.Errorf("left: %s", left)
+	}
+}
+
+// A result whose capture can't be kept is whole, with a warning that says why.
+func TestAResultWithoutItsCapture(t *testing.T) {
+	folder, err := run.Create(filepath.Join(t.TempDir(), "out"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine := lookAround(t.Context(), bench.Need{})
+	if err := os.Remove(folder.Dir); err != nil {
+		t.Fatal(err)
+	}
+	file := bench.File{Warnings: []string{"one"}}
+	machine.into(&file, folder)
+	if len(file.Warnings) != 2 || !strings.Contains(file.Warnings[1], "the capture of the machine was not kept: open "+host.CaptureName) {
+		t.Errorf("%q", file.Warnings)
+	}
+	if len(file.Findings) < 15 {
+		t.Errorf("%d findings", len(file.Findings))
 	}
 }

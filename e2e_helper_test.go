@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"opcycle/bench"
+	"opcycle/host"
 	"opcycle/report"
 	"opcycle/run"
 )
@@ -300,7 +301,7 @@ func leftNothing(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if e.Name() != run.ResultName && e.Name() != run.RecordsName {
+		if e.Name() != run.ResultName && e.Name() != run.RecordsName && !(e.Name() == host.CaptureName && exists(dir)) {
 			t.Errorf("left behind: %s", filepath.Join(dir, e.Name()))
 		}
 	}
@@ -326,6 +327,10 @@ func result(t *testing.T, dir string) bench.File {
 	}
 	if !slices.ContainsFunc(file.Findings, func(x bench.Finding) bool { return x.Key == "attempts" && x.Severity != bench.SeverityUnknown }) {
 		t.Errorf("%s: check's findings do not stand in the result, or nothing was tried: %+v", dir, file.Findings)
+	}
+	m, err := host.ReadFacts(filepath.Join(dir, host.CaptureName))
+	if err != nil || m.Host.Kernel != file.Host.Kernel || len(m.Attempts) == 0 {
+		t.Errorf("%s: no capture of the same machine beside the result: %+v, error %v", dir, m.Host, err)
 	}
 	return file
 }

@@ -208,12 +208,12 @@ func (a campaign) conduct(ctx context.Context, c run.Conduct) (err error) {
 	if err != nil {
 		return err
 	}
-	findings, unchecked := lookAround(ctx, need) // of this leg: a resumed one looks again
+	machine := lookAround(ctx, need) // of this leg: a resumed one looks again
 	bar := newProgress(a.stderr)
 	c.Root, c.Progress = "/", bar.show
 	file, ended, err := c.Run(ctx)
-	file.Findings, file.Warnings = findings, append(file.Warnings, unchecked...)
 	bar.end()
+	machine.into(&file, c.Folder.Folder)
 	if err != nil {
 		return fmt.Errorf("%w (what was measured until then is kept: %s)", err, resume)
 	}

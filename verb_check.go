@@ -163,14 +163,39 @@ func examine(ctx context.Context, root string, facts host.Facts, n bench.Need, r
 		Findings: findings, Attempts: facts.Attempts, Host: facts.Host}
 }
 
-// lookAround is what check finds for a plan that is about to be measured here, for its
-// result. NB: nothing is measured yet, and the conductor has left the measured CPUs.
-func lookAround(ctx context.Context, n bench.Need) (findings []bench.Finding, warnings []string) {
-	facts, err := host.ReadFacts("/")
+// looked is what check found for a plan that is about to be measured here.
+type looked struct {
+	findings []bench.Finding
+	warnings []string
+	capture  *host.Capture // nil: the machine could not be read
+}
+
+// lookAround checks. NB: nothing is measured yet, and the conductor has left the measured
+// CPUs.
+func lookAround(ctx context.Context, n bench.Need) looked {
+	facts, capture, err := host.Record("/", tool())
 	if err != nil {
-		return nil, []string{"the machine was not checked: " + err.Error()}
+		return looked{warnings: []string{"the machine was not checked: " + err.Error()}}
 	}
-	return examine(ctx, "/", facts, n, nil).Findings, nil
+	c := examine(ctx, "/", facts, n, nil)
+	capture.Tried(c.Attempts)
+	return looked{findings: c.Findings, capture: capture}
+}
+
+// into puts what was found into a result and keeps the capture beside it. Without its
+// capture a result is whole, with a warning.
+func (l looked) into(file *bench.File, folder *run.Folder) {
+	file.Findings, file.Warnings = l.findings, append(file.Warnings, l.warnings...)
+	if l.capture == nil {
+		return
+	}
+	err := folder.Keep(host.CaptureName, func(w io.Writer) error {
+		_, err := l.capture.WriteTo(w)
+		return err
+	})
+	if err != nil {
+		file.Warnings = append(file.Warnings, "the capture of the machine was not kept: "+err.Error())
+	}
 }
 
 // tries has this binary try what a plan needs.

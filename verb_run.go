@@ -168,7 +168,7 @@ func conduct(ctx context.Context, o run.OPCUA, out outputs, stderr io.Writer) er
 		return err
 	}
 	o.Folder = folder
-	findings, unchecked := lookAround(ctx, o.Plan.Need(o.Remote != nil))
+	machine := lookAround(ctx, o.Plan.Need(o.Remote != nil))
 	bar := newProgress(stderr)
 	o.Root, o.Progress, o.Records = "/", bar.show, folder.Records()
 	file, err := o.Run(ctx)
@@ -177,7 +177,8 @@ func conduct(ctx context.Context, o run.OPCUA, out outputs, stderr io.Writer) er
 		folder.Discard()
 		return err
 	}
-	file.Tool, file.Findings, file.Warnings = tool(), findings, append(file.Warnings, unchecked...)
+	file.Tool = tool()
+	machine.into(&file, folder)
 	return finish(folder, file, out)
 }
 

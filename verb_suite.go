@@ -114,11 +114,9 @@ func runSuite(ctx context.Context, s run.Suite, out string, to outputs, stderr i
 			notes = append(notes, "the conductor could not leave the measured CPUs: "+moved.Error())
 		}
 	} // else Run says the same
-	var findings []bench.Finding
+	var machine looked
 	if need, err := s.Need(); err == nil { // else Run says the same
-		var unchecked []string
-		findings, unchecked = lookAround(ctx, need)
-		notes = append(notes, unchecked...)
+		machine = lookAround(ctx, need)
 	}
 	bar := newProgress(stderr)
 	s.Root, s.Progress = "/", bar.show
@@ -129,7 +127,8 @@ func runSuite(ctx context.Context, s run.Suite, out string, to outputs, stderr i
 		return err
 	}
 	file := run.SuiteFile(s.Suite.Name, s.Host, []bench.SuiteResult{r})
-	file.Tool, file.Warnings, file.Findings = tool(), notes, findings
+	file.Tool, file.Warnings = tool(), notes
+	machine.into(&file, s.Folder)
 	return finish(s.Folder, file, to)
 }
 

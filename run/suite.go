@@ -176,6 +176,20 @@ func (f *Folder) Create(name string) (io.WriteCloser, error) {
 	return aside{t, filepath.Join(f.Dir, name)}, nil
 }
 
+// Keep writes a file beside the result, whole or not at all.
+func (f *Folder) Keep(name string, write func(io.Writer) error) error {
+	w, err := f.Create(name)
+	if err != nil {
+		return err
+	}
+	t := w.(aside)
+	if err := write(t); err != nil {
+		_, _ = t.File.Close(), os.Remove(t.File.Name())
+		return fmt.Errorf("write %s beside the result: %w", name, err)
+	}
+	return t.Close()
+}
+
 // SuiteOptions are the settings that every suite has.
 type SuiteOptions struct {
 	CPUs         []int
