@@ -190,3 +190,44 @@ func TestAResultWithoutItsCapture(t *testing.T) {
 		t.Errorf("%d findings", len(file.Findings))
 	}
 }
+
+// Without privilege every refusal is explained by what is lacking, and only what is
+// required makes the plan unfit.
+func TestCheckWithoutPrivilege(t *testing.T) {
+	needs(t, os.Getuid() == 0, "root, to give it up")
+	alone(t)
+	if err := os.Chmod(filepath.Dir(executable(t)), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for rt, code := range map[string]int{"auto": exitPass, "require": exitFailed} {
+		c := startAs(t, 65534, "check", "--rt", rt)
+		if got := c.code(); got != code {
+			t.Errorf("--rt %s: exit %d, want %d", rt, got, code)
+		}
+		contains(t, strings.Join(strings.Fields(c.stdout.String()), " "), "SCHED_FIFO refused (EPERM): no CAP_SYS_NICE, and RLIMIT_RTPRIO is", "locked memory refused", "idle states not held (EACCES)")
+	}
+}
+
+// In a control group without a budget of real time root itself gets EPERM, and check says
+// why (public case 21, here with the files of cgroup v1).
+func TestCheckNamesTheControlGroupsBudget(t *testing.T) {
+	const group = "/sys/fs/cgroup/cpu/opcycle-test-check"
+	if err := os.Mkdir(group, 0o755); err != nil {
+		t.Skipf("needs cgroup v1: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := os.Remove(group); err != nil {
+			t.Error(err)
+		}
+	})
+	if runtime, err := os.ReadFile(group + "/cpu.rt_runtime_us"); err != nil || strings.TrimSpace(string(runtime)) != "0" {
+		t.Skipf("needs a kernel with CONFIG_RT_GROUP_SCHED: %q, %v", runtime, err)
+	}
+	alone(t)
+	c := startBinary(t, "", "/bin/sh", "-c", `echo $$ > "$0/cgroup.procs"; exec "$1" check --rt require`, group, executable(t))
+	if code := c.code(); code != exitFailed {
+		t.Errorf("exit %d", code)
+	}
+	contains(t, strings.Join(strings.Fields(c.stdout.String()), " "), "SCHED_FIFO refused (EPERM): RT_GROUP_SCHED: the control group /opcycle-test-check has no budget",
+		"mend: echo 950000 > "+group+"/cpu.rt_runtime_us")
+}

@@ -96,7 +96,7 @@ func (c *checker) rest() []int {
 // parameter is a boot parameter with the quiet CPUs; where there are none, what is lacking.
 func (c *checker) parameter(format string) string {
 	if len(c.quiet()) == 0 || len(c.rest()) == 0 {
-		return "give the machine a further CPU: all of its CPUs are measured and housekeeping at once"
+		return "give this process a further CPU: those that it may use are measured and housekeeping at once"
 	}
 	return "boot with " + fmt.Sprintf(format, cpuText(c.quiet()))
 }

@@ -57,7 +57,7 @@ func (c *checker) pinning() {
 // quota judges the CPU time that the control group is given: ordinary threads stop when it
 // is used up. SCHED_FIFO threads do not count against it.
 func (c *checker) quota() {
-	f := bench.Finding{Key: "cpu_quota", Severity: bench.SeverityFit, Title: "no CPU quota", Seen: "none in this control group or above (cpu.max, cpu.cfs_quota_us)",
+	f := bench.Finding{Key: "cpu_quota", Severity: bench.SeverityFit, Title: "no CPU quota", Seen: "none in this control group, or above as far as is seen (cpu.max, cpu.cfs_quota_us)",
 		Source: "https://docs.kernel.org/scheduler/sched-bwc.html"}
 	if q := strings.Fields(c.f.Host.CgroupQuota); len(q) == 2 {
 		quota, err1 := strconv.ParseInt(q[0], 10, 64)

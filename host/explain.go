@@ -92,7 +92,7 @@ func sayPriority(c *checker, a bench.Attempt) (string, string) {
 	case h.Container == "kubernetes":
 		return because, "securityContext: capabilities: add: [SYS_NICE]"
 	case c.rootless():
-		return because, "on the container's host, for the user: LimitRTPRIO=99 in a drop-in of user@.service (systemctl edit user@.service), or 'rtprio 99' in /etc/security/limits.d; log in anew; no --ulimit is needed"
+		return because, "for the user, outside of its namespace: LimitRTPRIO=99 in a drop-in of user@.service (systemctl edit user@.service), or 'rtprio 99' in /etc/security/limits.d; log in anew; no --ulimit is needed"
 	case c.contained():
 		return because, "--cap-add SYS_NICE --ulimit rtprio=99"
 	}
@@ -111,7 +111,10 @@ func schedulingCauses() []cause {
 	return []cause{
 		{"no privilege", fifo, eperm, func(c *checker, a bench.Attempt) bool { return !mayPriority(c, a) }, sayPriority, manSched},
 		{"no RT budget, cgroup v1", fifo, eperm, both(mayPriority, budget(1)), func(c *checker, _ bench.Attempt) (string, string) {
-			return "RT_GROUP_SCHED: the control group " + orUnknown(c.f.Cgroup.Path) + " has no budget (" + orText(c.f.Cgroup.RTFile, "cpu.rt_runtime_us") + " is 0)", c.groupRemedy()
+			if c.f.Cgroup.RTRuntime == nil {
+				return "the privilege is there, so most likely RT_GROUP_SCHED: the control group " + orUnknown(c.f.Cgroup.Path) + " has no budget (its cpu.rt_runtime_us can't be seen here)", c.groupRemedy()
+			}
+			return "RT_GROUP_SCHED: the control group " + orUnknown(c.f.Cgroup.Path) + " has no budget (" + c.f.Cgroup.RTFile + " is 0)", c.groupRemedy()
 		}, "https://systemd.io/MY_SERVICE_CANT_GET_REALTIME/"},
 		{"no RT budget, cgroup v2", fifo, eperm, both(mayPriority, budget(2)), func(c *checker, _ bench.Attempt) (string, string) {
 			return "RT_GROUP_SCHED: the control group " + orUnknown(c.f.Cgroup.Path) + " has no budget, and cgroup v2 has no file to give it one", c.groupRemedy()
@@ -158,7 +161,7 @@ func sayMemlock(c *checker, _ bench.Attempt) (string, string) {
 	case c.f.Host.Container == "kubernetes":
 		return because, "securityContext: capabilities: add: [IPC_LOCK]"
 	case c.rootless():
-		return because, "on the container's host, for the user: LimitMEMLOCK=infinity in a drop-in of user@.service (systemctl edit user@.service); log in anew"
+		return because, "for the user, outside of its namespace: LimitMEMLOCK=infinity in a drop-in of user@.service (systemctl edit user@.service); log in anew"
 	case c.contained():
 		return because, "--cap-add IPC_LOCK --ulimit memlock=-1"
 	}

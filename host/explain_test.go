@@ -47,6 +47,7 @@ func TestWhyACallWasRefused(t *testing.T) {
 		"pod":                          {fifo, []func(*Facts){user, in("kubernetes")}, "no privilege", "add: [SYS_NICE]"},
 		"limit allows, group does not": {fifo, []func(*Facts){user, func(f *Facts) { f.Host.Limits.RTPrio = 99 }, groups(1, &low)}, "no RT budget, cgroup v1", "is 0"},
 		"cgroup v1":                    {fifo, []func(*Facts){groups(1, &low)}, "no RT budget, cgroup v1", "echo 950000 > /sys/fs/cgroup/cpu/user.slice/cpu.rt_runtime_us"},
+		"cgroup v1, files not seen":    {fifo, []func(*Facts){groups(1, nil)}, "no RT budget, cgroup v1", "can't be seen here"},
 		"cgroup v1, container":         {fifo, []func(*Facts){groups(1, &low), in("docker")}, "no RT budget, cgroup v1", "on the container's host: echo 950000"},
 		"cgroup v2, old kernel":        {fifo, []func(*Facts){groups(2, nil), func(f *Facts) { f.Host.Kernel = "6.1.0" }}, "no RT budget, cgroup v2", "a kernel without CONFIG_RT_GROUP_SCHED"},
 		"cgroup v2, kernel with a way": {fifo, []func(*Facts){groups(2, nil), func(f *Facts) { f.Host.Kernel = "6.18.4" }}, "no RT budget, cgroup v2", "boot with rt_group_sched=0"},
