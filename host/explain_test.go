@@ -98,6 +98,7 @@ func TestWhyACallWasRefused(t *testing.T) {
 
 // What a refused call means depends on what the plan requires.
 func TestARefusedCallByWhatThePlanRequires(t *testing.T) {
+	machine := factsWith(t, nil, nil)
 	for name, c := range map[string]struct {
 		call    string
 		cpus    []int
@@ -122,8 +123,8 @@ func TestARefusedCallByWhatThePlanRequires(t *testing.T) {
 			if c.require {
 				n.RT = bench.RTRequire
 			}
-			tried := append(granted(), bench.Attempt{Call: c.call, What: "the call", CPUs: c.cpus, Errno: "EPERM", Said: "refused"})
-			f := find(t, Check(factsWith(t, nil, tried), n), "try_"+c.call)
+			machine.Attempts = append(granted(), bench.Attempt{Call: c.call, What: "the call", CPUs: c.cpus, Errno: "EPERM", Said: "refused"})
+			f := find(t, Check(machine, n), "try_"+c.call)
 			if f.Severity != c.want || !strings.HasSuffix(f.Seen, "the call: EPERM") || f.Cost == "" {
 				t.Errorf("%+v, want %s", f, c.want)
 			}
