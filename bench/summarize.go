@@ -15,6 +15,11 @@ const SamplesBeyond = 10
 
 const secondNS = int64(1e9)
 
+// BlocksMost is how many blocks of time a series of a result has at most: an hour has its
+// seconds, 48 hours blocks of 48 s. With the seconds of 48 hours in it a result would be half
+// a gigabyte; what happened when is in the abnormal cycles.
+const BlocksMost = 3600
+
 // NeedsSamples is the smallest count at which SamplesBeyond samples lie beyond quantile q.
 func NeedsSamples(q float64) int64 {
 	// A little less, rounded up: 10/(1−0.99) is 999.999… in binary, 10/(1−0.99999) is
@@ -23,15 +28,19 @@ func NeedsSamples(q float64) int64 {
 }
 
 // Summarize is s as a result holds it: exact moments, the reported quantiles with what
-// they stand on, the histograms and the seconds that have values. Grid index first is the
-// start of the measuring phase and period is T in ns; b may be nil, then there are no
-// seconds, and bursts are unknown (0) once s is no longer exact. more are further
-// quantiles. Only a histogram export that fails is an error, which does not happen with the
+// they stand on, the histograms and the seconds that have values, joined where there are
+// more than BlocksMost. Grid index first is the start of the measuring phase and period is
+// T in ns; b may be nil, then there are no seconds, and bursts are unknown (0) once s is no
+// longer exact. more are further quantiles. Only a histogram export that fails is an error, which does not happen with the
 // histograms of record. cold.
 func Summarize(suite, object, name string, s *record.Series, b *record.Blocks, first, period int64, more ...float64) (Series, error) {
 	out := Series{Suite: suite, Object: object, Name: name, Unit: "ns",
 		Count: s.Count, Sum: s.Sum, Squares: s.Squares.Big().String(),
-		Underflow: s.Underflow, Overflow: s.Overflow, Blocks: secondsOf(b)}
+		Underflow: s.Underflow, Overflow: s.Overflow, Blocks: []Block{}}
+	var seconds []Block // bursts are told apart by these
+	if b != nil {
+		seconds, out.Blocks = secondsOf(b), secondsOf(b.Fold(BlocksMost))
+	}
 	if s.Count == 0 {
 		out.NA = "no value was measured"
 	} else {
@@ -45,7 +54,7 @@ func Summarize(suite, object, name string, s *record.Series, b *record.Blocks, f
 		out.StdDev = &v
 	}
 	for _, q := range append(ReportedQuantiles(), more...) {
-		out.Quantiles = append(out.Quantiles, quantileOf(s, out.Blocks, q, first, period))
+		out.Quantiles = append(out.Quantiles, quantileOf(s, seconds, q, first, period))
 	}
 	pos, neg := s.Histograms()
 	var err error
@@ -68,9 +77,6 @@ func exportHistogram(h *hdrhistogram.Histogram) (string, error) {
 
 func secondsOf(b *record.Blocks) []Block {
 	out := []Block{}
-	if b == nil {
-		return out
-	}
 	for i := range b.Seconds {
 		if m := &b.Seconds[i]; m.Count > 0 {
 			out = append(out, Block{Second: int64(i) * max(b.Width, 1), Width: b.Width, Count: m.Count, Sum: m.Sum,

@@ -142,3 +142,29 @@ func b2i(b bool) int64 {
 	}
 	return 0
 }
+
+// A run of 48 hours has as many blocks as one of an hour, over all its seconds.
+func TestSummarizeLongRun(t *testing.T) {
+	const second, n = int64(1e9), int64(48 * 3600)
+	s, b := record.NewSeries(), record.NewBlocks(0, n, second)
+	for k := range n {
+		s.Add(k, k)
+		b.Add(k, k)
+	}
+	got, err := Summarize("opcua", "task", "execution_time", s, b, 0, second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, last, count := got.Blocks[0], got.Blocks[len(got.Blocks)-1], int64(0)
+	for _, x := range got.Blocks {
+		count += x.Count
+	}
+	if len(got.Blocks) > BlocksMost || first.Length() != 48 || last.Second+last.Length() != n || count != n || last.Max != n-1 {
+		t.Errorf("%d blocks, from %+v to %+v, %d values", len(got.Blocks), first, last, count)
+	}
+	// The values above p99.9 stand in 172 of the seconds one after the other: one burst, as
+	// the seconds tell, not the blocks.
+	if q := got.Quantiles[3]; q.Exact || q.Bursts != 1 {
+		t.Errorf("%+v", q)
+	}
+}

@@ -1,5 +1,7 @@
 package record
 
+import "slices"
+
 // Blocks are the exact moments of a series, second by second of the measuring phase.
 // Second i holds the grid indices whose due time lies in [i s, i+1 s) after the first.
 //
@@ -33,9 +35,27 @@ func (b *Blocks) Add(k, v int64) bool {
 
 // Shift returns the blocks of the same values with by added to each. cold.
 func (b *Blocks) Shift(by int64) *Blocks {
-	out := &Blocks{First: b.First, Period: b.Period, Seconds: make([]Moments, len(b.Seconds))}
+	out := &Blocks{First: b.First, Period: b.Period, Width: b.Width, Seconds: make([]Moments, len(b.Seconds))}
 	for i, m := range b.Seconds {
 		out.Seconds[i] = m.Shift(by)
+	}
+	return out
+}
+
+// Fold returns the same values in at most most blocks, each of so many neighbours joined
+// that they suffice: nothing is lost but when in a block a value fell. cold.
+func (b *Blocks) Fold(most int) *Blocks {
+	per := (len(b.Seconds) + most - 1) / most
+	if per <= 1 {
+		return b
+	}
+	out := &Blocks{First: b.First, Period: b.Period, Width: max(b.Width, 1) * int64(per)}
+	for some := range slices.Chunk(b.Seconds, per) {
+		var m Moments
+		for _, s := range some {
+			m = m.With(s)
+		}
+		out.Seconds = append(out.Seconds, m)
 	}
 	return out
 }

@@ -192,6 +192,35 @@ func TestShiftMovesEveryFigure(t *testing.T) {
 	}
 }
 
+// A fold loses nothing but when in a block a value fell.
+func TestBlocksFold(t *testing.T) {
+	b := NewBlocks(0, 1000, 10e6) // 10 s, the seventh without a value
+	for k := range int64(1000) {
+		if k/100 != 6 {
+			b.Add(k, k)
+		}
+	}
+	for _, tt := range []struct {
+		most  int
+		width int64
+		ends  []int64 // the largest value of each block
+	}{{3, 4, []int64{399, 799, 999}}, {9, 2, []int64{199, 399, 599, 799, 999}}, {1, 10, []int64{999}}} {
+		f := b.Fold(tt.most)
+		var all Moments
+		var ends []int64
+		for _, m := range f.Seconds {
+			all = all.With(m)
+			ends = append(ends, m.Max)
+		}
+		if f.Width != tt.width || !slices.Equal(ends, tt.ends) || all.Count != 900 || all.Min != 0 || all.Sum != 999*500-100*650+50 {
+			t.Errorf("at most %d: width %d, ends %v, all %+v", tt.most, f.Width, ends, all)
+		}
+	}
+	if f := b.Fold(10); f != b {
+		t.Errorf("10 blocks of 10 were folded to %d", len(f.Seconds))
+	}
+}
+
 // TestBlocksRefuseOtherIndices: only indices of the phase have a second.
 func TestBlocksRefuseOtherIndices(t *testing.T) {
 	b := NewBlocks(100, 250, 10e6) // 2.5 s

@@ -73,6 +73,19 @@ func (m *Moments) Add(v int64) {
 	m.Squares.AddSquare(v)
 }
 
+// With are the moments of m's values and o's together. cold.
+func (m Moments) With(o Moments) Moments {
+	switch {
+	case m.Count == 0:
+		return o
+	case o.Count == 0:
+		return m
+	}
+	m.Squares.Add(o.Squares)
+	m.Count, m.Sum, m.Min, m.Max = m.Count+o.Count, m.Sum+o.Sum, min(m.Min, o.Min), max(m.Max, o.Max)
+	return m
+}
+
 // Average is the exact mean, rounded once; ok is false without a value.
 func (m *Moments) Average() (float64, bool) {
 	if m.Count == 0 {

@@ -69,7 +69,7 @@ func (t *tally) add(o *tally) {
 		}
 	}
 	t.CPU, t.Act = o.CPU, o.Act
-	t.Latency = together(t.Latency, o.Latency)
+	t.Latency = t.Latency.With(o.Latency)
 	t.MicroSum += o.MicroSum
 	t.MicroOver += o.MicroOver
 	t.Outlying += o.Outlying
@@ -103,25 +103,13 @@ func sum(a, b []int64) []int64 {
 	return out
 }
 
-// together are the moments of both sets of values.
-func together(a, b record.Moments) record.Moments {
-	switch {
-	case a.Count == 0:
-		return b
-	case b.Count == 0:
-		return a
-	}
-	a.Squares.Add(b.Squares)
-	return record.Moments{Count: a.Count + b.Count, Sum: a.Sum + b.Sum, Squares: a.Squares, Min: min(a.Min, b.Min), Max: max(a.Max, b.Max)}
-}
-
 // fold joins width seconds to one block, so that a day needs no more room than an hour.
 func fold(seconds []record.Moments, width int) []record.Moments {
 	out := make([]record.Moments, 0, len(seconds)/width+1)
 	for block := range slices.Chunk(seconds, width) {
 		var m record.Moments
 		for _, s := range block {
-			m = together(m, s)
+			m = m.With(s)
 		}
 		out = append(out, m)
 	}
