@@ -50,7 +50,9 @@ func TestReadRefuses(t *testing.T) {
 		{"newer", `{"schema": 99, "tool": {"name": "opcycle", "version": "v9"}, "new": 1}`, "schema 99, this program reads up to 1; use opcycle v9 or later"},
 		{"an unknown field", strings.Replace(string(good), `"suite":"opcua"`, `"suite":"opcua","colour":"red"`, 1), `unknown field "colour"`},
 		{"a wrong type", strings.Replace(string(good), `"complete":false`, `"complete":"no"`, 1), "cannot unmarshal"},
-		{"something behind it", string(good) + "{}", "no JSON at byte"},
+		{"newer, with a list that became an object", `{"series": {"a": [1, {}]}, "schema": 99, "tool": {"name": "opcycle", "version": "v9"}}`, "schema 99, this program reads up to 1"},
+		{"an object for a list", `{"schema": 1, "tool": {"name": "opcycle", "version": "v1"}, "series": {"a": [1, {}]}}`, "use the version that wrote it (v1)"},
+		{"something behind it", string(good) + "{}", "something stands behind its end"},
 	}
 	for _, tt := range tests {
 		_, err := Read(strings.NewReader(tt.data))
