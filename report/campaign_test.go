@@ -1,11 +1,13 @@
 package report
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
 
 	"opcycle/bench"
+	"opcycle/judge"
 )
 
 // campaignFile is a campaign of which every phase became something else. Its suites have no
@@ -69,5 +71,37 @@ func TestImported(t *testing.T) {
 		if !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
+	}
+}
+
+// Of a campaign every form tells the phases, and JUnit has a case for each.
+func TestCampaignInEveryForm(t *testing.T) {
+	f := campaignFile()
+	v := judge.Judge(f)
+	for format, ending := range map[string]string{"markdown": "md", "html": "html", "junit": "xml"} {
+		form, err := FindFormat(format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := form.Write(&b, f, v, shipped(t)); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, "campaign."+ending, b.Bytes())
+	}
+}
+
+// A check of a suite's own that fails is a failure in JUnit too: the exit code is 1.
+func TestFailedSuiteInJUnit(t *testing.T) {
+	f := campaignFile()
+	f.Suites, f.Complete = f.Suites[:1], true
+	f.Suites[0].Failed = []string{"2 of 3 ticks are missing"}
+	v := judge.Judge(f)
+	var b bytes.Buffer
+	if err := JUnit(&b, f, v, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.String(); v.ExitCode() != 1 || !strings.Contains(got, `failures="1" errors="0"`) || !strings.Contains(got, `<failure message="2 of 3 ticks are missing">`) {
+		t.Errorf("exit code %d\n%s", v.ExitCode(), got)
 	}
 }

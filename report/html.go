@@ -2,11 +2,11 @@ package report
 
 import (
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"html"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/olekukonko/tablewriter/tw"
 
@@ -30,11 +30,8 @@ func HTML(w io.Writer, f bench.File, v judge.Verdict, refs []bench.Reference) er
 	if f.Suite == bench.SuiteOPCUA {
 		page(p, &f, &v, refs)
 	} else {
-		suites(p, &f, refs)
-		suiteHost(p, &f.Host)
-		allFound(p, &f)
+		suitePage(p, &f, &v, refs)
 	}
-	effectivePlan(p, &f)
 	p.raw("</body>\n</html>")
 	return p.err
 }
@@ -74,13 +71,54 @@ func page(p *printer, f *bench.File, v *judge.Verdict, refs []bench.Reference) {
 	clients(p, f)
 	thieves(p, f)
 	abnormal(p, f)
-	p.section("Machine")
-	suiteMachine(p, &f.Host)
+	suites(p, f, refs)
+	suitePictures(p, f)
+	machine(p, &f.Host)
+	allFound(p, f)
 	processes(p, f)
 	others(p, f)
-	suites(p, f, refs)
-	allFound(p, f)
+	effectivePlan(p, f)
 	remarks(p, f)
+}
+
+// suitePage is the report of a file without an OPC UA run.
+func suitePage(p *printer, f *bench.File, v *judge.Verdict, refs []bench.Reference) {
+	budgets(p, v)
+	if f.Suite == suiteCampaign {
+		campaign(p, f)
+	}
+	suites(p, f, refs)
+	suitePictures(p, f)
+	machine(p, &f.Host)
+	allFound(p, f)
+	settings(p, f)
+	suiteEnd(p, f)
+}
+
+// suitePictures are the histograms of what suites measured, and their values over time.
+func suitePictures(p *printer, f *bench.File) {
+	begun := false
+	for i := range f.Suites {
+		r := &f.Suites[i]
+		for j := range r.Series {
+			s := &r.Series[j]
+			if s.Count == 0 {
+				continue
+			}
+			if !begun {
+				p.section("Histograms of the suites")
+				begun = true
+			}
+			p.raw("<div class=\"plots\">")
+			label := judge.Title(r) + ": " + s.Object + " " + s.Name
+			p.histograms(label, s)
+			p.raw("</div>")
+			if n := len(s.Blocks); n > 1 {
+				last := s.Blocks[n-1]
+				p.timeline(label, s, nil, float64(last.Second+last.Length()), 0)
+			}
+		}
+	}
 }
 
 // effectivePlan is everything that the run was asked for, key by key.
@@ -88,15 +126,38 @@ func effectivePlan(p *printer, f *bench.File) {
 	if p.err != nil || f.Plan.Name == "" && f.Plan.Cycles == 0 {
 		return
 	}
-	data, err := json.MarshalIndent(f.Plan, "", "  ")
-	if err != nil {
-		p.err = fmt.Errorf("write the plan: %w", err)
-		return
-	}
-	p.raw("<details><summary>Effective plan</summary>")
-	p.pre(string(data))
+	p.section("Effective plan")
+	p.raw("<details><summary>Every key as in effect, after defaults and what was found on this machine</summary>")
+	p.table([]string{"key", "value"}, map[int]tw.Align{1: tw.AlignLeft}, planRows(f.Plan))
 	p.raw("</details>")
 }
+
+// settings are the options of every suite as in effect.
+func settings(p *printer, f *bench.File) {
+	var body [][]string
+	for i := range f.Suites {
+		r := &f.Suites[i]
+		for _, s := range r.Settings {
+			body = append(body, []string{judge.Title(r), s.Name, s.Value})
+		}
+	}
+	if len(body) == 0 {
+		return
+	}
+	p.section("Effective plan")
+	p.raw("<details><summary>Every option as in effect</summary>")
+	p.table([]string{"suite", "option", "value"}, map[int]tw.Align{1: tw.AlignLeft, 2: tw.AlignLeft}, body)
+	p.raw("</details>")
+}
+
+// indented keeps what stands below another row below it.
+func indented(s string) string {
+	rest := strings.TrimLeft(s, " ")
+	return strings.Repeat("&nbsp;", len(s)-len(rest)) + rest
+}
+
+// longCell is the longest text that a cell keeps on one line.
+const longCell = 60
 
 // htmlTable is table in HTML, in a box that scrolls by itself on a narrow screen.
 func htmlTable(w io.Writer, head []string, align map[int]tw.Align, rows [][]string) error {
@@ -115,7 +176,11 @@ func htmlTable(w io.Writer, head []string, align map[int]tw.Align, rows [][]stri
 	for _, r := range rows {
 		b.WriteString("<tr>")
 		for i, c := range r {
-			fmt.Fprintf(&b, "<td class=\"%s\">%s</td>", class(i), html.EscapeString(c))
+			long := ""
+			if utf8.RuneCountInString(c) > longCell {
+				long = " long"
+			}
+			fmt.Fprintf(&b, "<td class=\"%s%s\">%s</td>", class(i), long, indented(html.EscapeString(c)))
 		}
 		b.WriteString("</tr>\n")
 	}

@@ -51,7 +51,7 @@ func TestHTMLStandsAlone(t *testing.T) {
 func TestHTMLShowsWhatTextSays(t *testing.T) {
 	file := scenarioFile(t, "eventful")
 	page := string(inForm(t, "html", "eventful"))
-	for _, w := range []string{"Histogram of Execution time", "Dead time", "One cycle, to scale", "Over the run", "missed", "Effective plan", "Left of the cycle", file.Host.CPUModel} {
+	for _, w := range []string{"Histogram of Execution time", "Dead time", "One cycle, to scale", "Over the run", "missed", "Effective plan", "Capacity left of the cycle", "left of T", file.Host.CPUModel} {
 		if !strings.Contains(page, w) {
 			t.Errorf("%q is not on the page", w)
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"opcycle/bench"
@@ -11,7 +12,8 @@ import (
 )
 
 // The elements of JUnit's XML as CI servers read it: one case a budget, and one for the run
-// itself, so that a run without budgets is a test too.
+// itself, so that a run without budgets is a test too, and one for each suite in it, which
+// is a phase of a campaign.
 // https://github.com/testmoapp/junitxml
 type junitSuites struct {
 	XMLName  xml.Name     `xml:"testsuites"`
@@ -55,6 +57,9 @@ func JUnit(w io.Writer, f bench.File, v judge.Verdict, _ []bench.Reference) erro
 		s.Timestamp = f.Started.UTC().Format(time.RFC3339)
 	}
 	s.Cases = append(s.Cases, junitRun(&f, &v))
+	for i := range f.Suites {
+		s.Cases = append(s.Cases, junitResult(&f, &v, &f.Suites[i]))
+	}
 	for _, b := range v.Budgets {
 		s.Cases = append(s.Cases, junitBudget(&f, &b))
 	}
@@ -91,6 +96,26 @@ func junitRun(f *bench.File, v *judge.Verdict) junitCase {
 		}
 	case !v.Complete:
 		c.Error = &junitReason{Message: "the run is incomplete: it ended before its plan's end"}
+	}
+	return c
+}
+
+// junitResult is the case of one suite: that it measured to its end, and that what it checks
+// itself held. Beside an OPC UA run a suite is noise, and decides nothing.
+func junitResult(f *bench.File, v *judge.Verdict, r *bench.SuiteResult) junitCase {
+	c := junitCase{Name: judge.Title(r), Class: class(f), Out: strings.Join(r.Summary, "\n")}
+	why := strings.Join(r.Invalid, "\n")
+	if why == "" && !r.Complete && !v.Complete {
+		why = "it ended before its plan's end"
+	}
+	decides := f.Suite != bench.SuiteOPCUA
+	switch {
+	case why != "" && decides:
+		c.Error = &junitReason{Message: "invalid or incomplete", Text: why}
+	case len(r.Failed) > 0 && decides:
+		c.Failure = &junitReason{Message: strings.Join(r.Failed, "; ")}
+	case why != "" || len(r.Failed) > 0:
+		c.Out = strings.TrimSpace(why + "\n" + strings.Join(r.Failed, "\n"))
 	}
 	return c
 }

@@ -52,7 +52,7 @@ func markdownTable(w io.Writer, head []string, align map[int]tw.Align, rows [][]
 func escaped(cells []string) []string {
 	out := make([]string, len(cells))
 	for i, c := range cells {
-		out[i] = escape(c)
+		out[i] = indented(escape(c))
 	}
 	return out
 }

@@ -16,9 +16,12 @@ import (
 // processes across.
 func processes(p *printer, f *bench.File) {
 	h := &f.Host
-	p.section("Machine and processes")
-	p.item("machine: ", fmt.Sprintf("%s, %d CPUs, %s, kernel %s, %s, clock %s, hypervisor %s",
-		orNA(h.CPUModel), len(h.CPUs), orNA(h.OS), orNA(h.Kernel), orNA(h.Preempt), orNA(h.ClockSource), orNone(h.Hypervisor)))
+	if p.form == asHTML { // the machine has a table of its own there
+		p.section("Processes")
+	} else {
+		p.section("Machine and processes")
+		machineLine(p, h)
+	}
 	if len(f.Processes) == 0 {
 		p.line("processes: n/a: none reported")
 		return
@@ -62,6 +65,11 @@ func processes(p *printer, f *bench.File) {
 	})
 	p.table(head, align, body)
 	notes.print(p)
+}
+
+func machineLine(p *printer, h *bench.Host) {
+	p.item("machine: ", fmt.Sprintf("%s, %d CPUs, %s, kernel %s, %s, clock %s, hypervisor %s",
+		orNA(h.CPUModel), len(h.CPUs), orNA(h.OS), orNA(h.Kernel), orNA(h.Preempt), orNA(h.ClockSource), orNone(h.Hypervisor)))
 }
 
 // processCell is the longest text in a cell; what is longer stands below the table.

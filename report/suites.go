@@ -34,6 +34,11 @@ func suiteText(p *printer, f *bench.File, v *judge.Verdict, refs []bench.Referen
 	suites(p, f, refs)
 	suiteHost(p, &f.Host)
 	machineFound(p, f)
+	suiteEnd(p, f)
+}
+
+// suiteEnd ends the report of a file without an OPC UA run.
+func suiteEnd(p *printer, f *bench.File) {
 	if len(f.Warnings) > 0 {
 		p.section("Warnings")
 		for _, s := range f.Warnings {
