@@ -59,7 +59,7 @@ Exit codes: 0 fit, 1 unfit for the plan, 2 could not tell.`,
 		Example: `  opcycle check                          for the vendor's benchmark
   opcycle check --rt require             would a real-time run start?
   opcycle check --server-cpus 3 --client-cpus 2 mine.yaml
-  opcycle check --format json | jq -r '.findings[] | select(.severity=="warning") | .remedy'
+  opcycle check --format json | jq -r '.findings[] | select(.severity=="warning") | .remedy // empty'
   opcycle check --capture plc7.tar       for a bug report, or a colleague
   opcycle check --root plc7.tar          the same findings, on any machine
   opcycle check --root results/20260101T000000Z/` + host.CaptureName + ` mine.yaml    that machine for another plan

@@ -20,8 +20,9 @@ type Need struct {
 	Lock         bool          `json:"lock"`         // memory is to be locked
 	Remote       bool          `json:"remote"`       // the other end is on another machine
 	Trace        bool          `json:"trace"`
-	CAT          string        `json:"cat"`  // off, auto or require
-	Perf         bool          `json:"perf"` // the processor's own counters
+	CAT          string        `json:"cat"`             // off, auto or require
+	Perf         bool          `json:"perf"`            // the processor's own counters
+	Notes        []string      `json:"notes,omitempty"` // what the placement gave up
 }
 
 // NeedThread is a kind of thread of a plan.
@@ -36,7 +37,7 @@ type NeedThread struct {
 // server runs elsewhere, and asks nothing of this machine.
 func (p *Plan) Need(remote bool) Need {
 	n := Need{Plan: p.Name, RT: p.RT, Interval: p.Task.Interval, Housekeeping: p.Housekeeping.CPUs,
-		Lock: true, Remote: remote || !loopback(p.OPCUA.Endpoint), Trace: p.Trace != nil}
+		Lock: true, Remote: remote || !loopback(p.OPCUA.Endpoint), Trace: p.Trace != nil, Notes: p.Notes}
 	if p.Task.Auto {
 		n.Busy = p.Task.Target + p.Task.Spin
 	}

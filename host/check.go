@@ -14,7 +14,7 @@ func Check(f Facts, n bench.Need) []bench.Finding {
 	for _, subject := range []func(*checker){
 		(*checker).attempts,
 		(*checker).kernel, (*checker).limits, (*checker).groupSched,
-		(*checker).isolation, (*checker).interrupts, (*checker).foreign,
+		(*checker).placement, (*checker).isolation, (*checker).interrupts, (*checker).foreign,
 		(*checker).power, (*checker).idle, (*checker).siblings,
 		(*checker).clock, (*checker).clocks,
 		(*checker).pinning, (*checker).quota, (*checker).rights, (*checker).security,
@@ -116,6 +116,12 @@ func (c *checker) onHost(remedy string) string {
 		return "on the container's host: " + remedy
 	}
 	return remedy
+}
+
+// blind is true where not every process of the machine can be seen: the kernel's own are
+// not there, as in a container, or for a user where /proc hides others' (hidepid).
+func (c *checker) blind() bool {
+	return !slices.ContainsFunc(c.f.Threads.Threads, func(x Thread) bool { return x.TID == 2 && x.Name == "kthreadd" })
 }
 
 // rootless is true in a user namespace: the capabilities held count for it alone.

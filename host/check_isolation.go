@@ -8,6 +8,17 @@ import (
 	"opcycle/bench"
 )
 
+// placement is what the plan itself gives up on this machine.
+func (c *checker) placement() {
+	f := bench.Finding{Key: "placement", Severity: bench.SeverityFit, Title: "every process of the plan has CPUs of its own",
+		Seen: fmt.Sprintf("measured %s, housekeeping %s", cpuText(c.n.Measured), cpuText(c.n.Housekeeping)), Source: "https://docs.kernel.org/admin-guide/cputopology.html"}
+	if len(c.n.Notes) > 0 {
+		f.Severity, f.Title = bench.SeverityNote, "the placement gives something up"
+		f.Cost = strings.Join(c.n.Notes, "; ")
+	}
+	c.add(f)
+}
+
 // isolation judges the boot parameters that keep a CPU to its own thread.
 func (c *checker) isolation() {
 	if len(c.n.Measured) == 0 {
@@ -195,8 +206,8 @@ func (c *checker) balancer() {
 	f := bench.Finding{Key: "irqbalance", Severity: bench.SeverityFit, Title: "no irqbalance", Seen: "no process of that name",
 		Source: "https://man7.org/linux/man-pages/man1/irqbalance.1.html"}
 	switch running := len(c.f.running("irqbalance")) > 0; {
-	case !running && c.contained():
-		f.Severity, f.Title, f.Seen = bench.SeverityNote, "irqbalance not known", "n/a: a container sees its own processes only"
+	case !running && c.blind():
+		f.Severity, f.Title, f.Seen = bench.SeverityNote, "irqbalance not known", "n/a: "+onlyOwn
 	case !running:
 	case len(outside(c.n.Measured, append(slices.Clone(c.f.Host.Isolated), c.f.Host.NohzFull...))) == 0:
 		f.Severity, f.Title, f.Seen = bench.SeverityNote, "irqbalance runs, and leaves isolated CPUs alone", "process irqbalance; the measured CPUs are isolated or nohz_full"
@@ -208,6 +219,8 @@ func (c *checker) balancer() {
 	c.add(f)
 }
 
+const onlyOwn = "not every process of the machine is seen from here (a container, or hidepid)"
+
 // foreign lists threads of others that were last seen on measured CPUs.
 func (c *checker) foreign() {
 	if len(c.n.Measured) == 0 {
@@ -216,8 +229,9 @@ func (c *checker) foreign() {
 	f := bench.Finding{Key: "foreign_threads", Severity: bench.SeverityFit, Title: "no foreign threads on the measured CPUs",
 		Seen:   fmt.Sprintf("%d threads looked at, none of them on %s last (/proc/*/task/*/stat)", c.f.Threads.Seen, cpuWords(c.n.Measured)),
 		Source: "https://github.com/containerd/containerd/issues/10155"}
-	if c.contained() {
-		f.Seen += "; a container sees its own processes only"
+	if c.blind() {
+		f.Severity, f.Title = bench.SeverityNote, "foreign threads not known"
+		f.Seen += "; " + onlyOwn
 	}
 	var users, kernel []Thread
 	for _, x := range c.f.Threads.Threads {

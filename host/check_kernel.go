@@ -69,24 +69,26 @@ func (c *checker) limits() {
 	if l == nil {
 		l = &bench.FIFOLimit{By: bench.FIFOUnknown, Why: "not read"}
 	}
+	release, _, _ := strings.Cut(c.f.Host.Kernel, " ")
 	for _, x := range []struct {
-		by, key, title, remedy, source string
+		by, key, title, off, remedy, source string
 	}{
-		{bench.FIFOBandwidth, "rt_throttling", "RT throttling", "sysctl -w kernel.sched_rt_runtime_us=-1", "https://docs.kernel.org/scheduler/sched-rt-group.html"},
-		{bench.FIFOServer, "fair_server", "fair server", fmt.Sprintf("echo 0 > /sys/kernel/debug/sched/fair_server/cpu%d/runtime", cpu), "https://docs.kernel.org/scheduler/sched-deadline.html"},
+		{bench.FIFOBandwidth, "rt_throttling", "RT throttling", "kernel.sched_rt_runtime_us " + limitText(c.f.Host.RTRuntimeUS) + ", kernel " + release + " (from 6.12 on with CONFIG_RT_GROUP_SCHED only)",
+			"sysctl -w kernel.sched_rt_runtime_us=-1", "https://docs.kernel.org/scheduler/sched-rt-group.html"},
+		{bench.FIFOServer, "fair_server", "fair server", "kernel " + release + " (from 6.12 on), /sys/kernel/debug/sched/fair_server",
+			fmt.Sprintf("echo 0 > /sys/kernel/debug/sched/fair_server/cpu%d/runtime", cpu), "https://docs.kernel.org/scheduler/sched-deadline.html"},
 	} {
-		f := bench.Finding{Key: x.key, Source: x.source, Severity: bench.SeverityFit, Title: "no " + x.title, Seen: fmt.Sprintf("CPU %d: %s", cpu, l.Why)}
+		f := bench.Finding{Key: x.key, Source: x.source, Severity: bench.SeverityFit, Title: "no " + x.title, Seen: fmt.Sprintf("CPU %d: not active: %s", cpu, x.off)}
 		part := partOf(l.Why, x.by)
 		switch {
 		case strings.HasPrefix(part, "unknown"):
 			f.Severity, f.Title, f.Seen = bench.SeverityNote, x.title+" not known", fmt.Sprintf("CPU %d: n/a: %s", cpu, strings.TrimPrefix(part, "unknown: "))
-			f.Remedy = "" // what would show it stands in Seen
 		case l.By == x.by || l.By == bench.FIFOBoth:
 			f.Title, f.Seen = x.title+" is active", fmt.Sprintf("CPU %d: %s", cpu, part)
 			f.Severity, f.Cost = c.throttled(l)
 			f.Remedy = c.onHost(x.remedy)
-		case l.By == bench.FIFOUnknown:
-			f.Severity, f.Title = bench.SeverityNote, x.title+" not known"
+		case l.By == bench.FIFOUnknown && !strings.Contains(l.Why, bench.FIFOBandwidth+": ") && !strings.Contains(l.Why, bench.FIFOServer+": "):
+			f.Severity, f.Title, f.Seen = bench.SeverityNote, x.title+" not known", fmt.Sprintf("CPU %d: n/a: %s", cpu, l.Why)
 		}
 		c.add(f)
 	}

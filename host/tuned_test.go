@@ -37,10 +37,11 @@ func tunedMachine() map[string]string {
 			"Max locked memory         unlimited            unlimited            bytes     \n" +
 			"Max realtime priority     99                   99                             \n" +
 			"Max realtime timeout      unlimited            unlimited            us        ",
-		"proc/77/cgroup":                                                    "0::/system.slice/opcycle.service",
-		"proc/77/timerslack_ns":                                             "50000",
-		"proc/1/task/1/stat":                                                stat(1, "systemd", 0, 0),
-		"sys/fs/cgroup/cpuset.cpus.effective":                               "0-3",
+		"proc/77/cgroup":                      "0::/system.slice/opcycle.service",
+		"proc/77/timerslack_ns":               "50000",
+		"proc/2/task/2/stat":                  stat(2, "kthreadd", flagKernelThread, 0),
+		"proc/1/task/1/stat":                  stat(1, "systemd", 0, 0),
+		"sys/fs/cgroup/cpuset.cpus.effective": "0-3",
 		"sys/fs/cgroup/system.slice/opcycle.service/cgroup.type":            "domain",
 		"sys/fs/cgroup/system.slice/opcycle.service/cpu.max":                "max 100000",
 		"sys/fs/cgroup/system.slice/opcycle.service/cpuset.cpus.effective":  "0-3",
