@@ -24,13 +24,28 @@ const (
 	// NodeResult is the server's side of that phase: a Part as JSON (ByteString, read in
 	// pages by IndexRange), empty until it is there.
 	NodeResult = "Result"
+	// NodeClock is the server's CLOCK_MONOTONIC now, ns (Int64).
+	NodeClock = "Clock"
+	// NodeBenchmark is the object that all of these are components of. Its Methods have
+	// the names below; their NodeIds are "Benchmark.Prepare" and so on.
+	NodeBenchmark = "Benchmark"
+	// MethodPrepare takes a Config as YAML, validates and resolves it on the server's host,
+	// and answers with the Plan as JSON and an error text; one of them is empty. From then
+	// on the run belongs to the caller's session.
+	MethodPrepare = "Prepare"
+	// MethodStart starts the prepared run and answers with its Announcement as JSON and an
+	// error text; one of them is empty.
+	MethodStart = "Start"
+	// MethodStop ends the run of the caller and answers with an error text.
+	MethodStop = "Stop"
 	// NodePlan is the server's Announcement as JSON (String), for a client started by hand.
 	NodePlan = "Plan"
 )
 
 // Announcement is what a server tells a client that did not come with it.
 type Announcement struct {
-	Plan   Plan        `json:"plan"`
-	Grid   Grid        `json:"grid"`   // of the server's task, on the server's CLOCK_MONOTONIC
-	Server ProcessInfo `json:"server"` // boot id, time namespace and clock source tell whether that clock is the client's
+	Waiting bool        `json:"waiting,omitempty"` // it has no task: Prepare gives it one
+	Plan    Plan        `json:"plan"`
+	Grid    Grid        `json:"grid"`   // of the server's task, on the server's CLOCK_MONOTONIC
+	Server  ProcessInfo `json:"server"` // boot id, time namespace and clock source tell whether that clock is the client's
 }

@@ -32,6 +32,10 @@ func (n *node) attribute(a ua.AttributeID) (any, ua.StatusCode) {
 	switch n.class {
 	case ua.NodeClassVariable:
 		return n.variableAttribute(a)
+	case ua.NodeClassMethod:
+		if a == ua.AttributeIDExecutable || a == ua.AttributeIDUserExecutable {
+			return true, ua.StatusOK
+		}
 	case ua.NodeClassObject:
 		if a == ua.AttributeIDEventNotifier {
 			return byte(0), ua.StatusOK

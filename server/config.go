@@ -12,10 +12,11 @@ import (
 
 // Config is everything the server has to know before it listens.
 type Config struct {
-	Listen          string // TCP address, "127.0.0.1:0" for a free port; no default
-	ApplicationURI  string // default "urn:opcycle:server"
-	ApplicationName string // default "opcycle"
-	Version         string // SoftwareVersion of BuildInfo; default "dev"
+	Listen          string           // TCP address, "127.0.0.1:0" for a free port; no default
+	Listener        *net.TCPListener // listens already; instead of Listen
+	ApplicationURI  string           // default "urn:opcycle:server"
+	ApplicationName string           // default "opcycle"
+	Version         string           // SoftwareVersion of BuildInfo; default "dev"
 
 	Items    int             // Counter variables, ≥ 1; all carry the grid index
 	Interval time.Duration   // T, the cycle of the thread that calls Outputs; > 0
@@ -33,6 +34,10 @@ type Config struct {
 	// it: as BadTooManyOperations one that wraps ErrTooSoon, else as BadOutOfRange. Called
 	// on a connection's goroutine. nil: the node is not writable.
 	Window func(text string) error
+
+	// Methods are the object Benchmark's. A server without Items has no task: its only use
+	// is to have them called.
+	Methods []Method
 
 	Buffer int // negotiated chunk size in bytes; default 65535
 	Limits Limits
@@ -117,8 +122,8 @@ func (c Config) Validate() error {
 		}
 	}
 	_, _, err := net.SplitHostPort(c.Listen)
-	complain(err != nil, "listen on %q: write host:port, port 0 for a free one: %w", c.Listen, err)
-	complain(c.Items < 1 || c.Items > 100000, "%d items: use 1 to 100000", c.Items)
+	complain(err != nil && c.Listener == nil, "listen on %q: write host:port, port 0 for a free one: %w", c.Listen, err)
+	complain((c.Items < 1 && len(c.Methods) == 0) || c.Items < 0 || c.Items > 100000, "%d items: use 1 to 100000", c.Items)
 	complain(c.Interval < time.Microsecond || c.Interval > time.Hour, "interval %v: use 1 µs to 1 h", c.Interval)
 	complain(c.Publish != bench.PublishEnd && c.Publish != bench.PublishStart, "publish %q: use %q or %q", c.Publish, bench.PublishEnd, bench.PublishStart)
 	complain(c.Buffer < 8192 || c.Buffer > 1<<24, "buffer %d: use 8192 to %d bytes", c.Buffer, 1<<24)

@@ -56,6 +56,7 @@ func serviceTable() map[uint32]service {
 		id.CancelRequest_Encoding_DefaultBinary:                        of((*call).cancel),
 		id.ReadRequest_Encoding_DefaultBinary:                          of((*call).read),
 		id.WriteRequest_Encoding_DefaultBinary:                         of((*call).write),
+		id.CallRequest_Encoding_DefaultBinary:                          of((*call).callMethods),
 		id.BrowseRequest_Encoding_DefaultBinary:                        of((*call).browse),
 		id.BrowseNextRequest_Encoding_DefaultBinary:                    of((*call).browseNext),
 		id.TranslateBrowsePathsToNodeIDsRequest_Encoding_DefaultBinary: of((*call).translate),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,6 +36,7 @@ type Server struct {
 	desk        inbox // of the housekeeping goroutine
 	lastChannel atomic.Uint32
 	running     sync.WaitGroup
+	resume      chan struct{} // of Pause
 	stop        chan struct{} // closed by Close
 	stopped     chan struct{} // nothing runs any more
 	once        sync.Once
@@ -47,12 +49,17 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
-	l, err := net.Listen("tcp", cfg.Listen)
-	if err != nil {
-		return nil, fmt.Errorf("server: listen: %w", err)
+	listener := cfg.Listener
+	if listener == nil {
+		l, err := net.Listen("tcp", cfg.Listen)
+		if err != nil {
+			return nil, fmt.Errorf("server: listen: %w", err)
+		}
+		listener = l.(*net.TCPListener)
 	}
 	s := &Server{
-		cfg: cfg, counters: cfg.Counters, listener: l.(*net.TCPListener),
+		cfg: cfg, counters: cfg.Counters, listener: listener,
+		resume:      make(chan struct{}, 1),
 		image:       newImage(dateTime()),
 		connections: map[*connection]struct{}{},
 		stop:        make(chan struct{}), stopped: make(chan struct{}),
@@ -99,6 +106,13 @@ func (s *Server) Serve(ctx context.Context) error {
 				return nil
 			default:
 			}
+			if errors.Is(err, os.ErrDeadlineExceeded) { // Pause
+				select {
+				case <-s.resume:
+				case <-s.stop:
+				}
+				continue
+			}
 			var temporary interface{ Temporary() bool }
 			if errors.As(err, &temporary) && temporary.Temporary() { // out of descriptors: the next one may fit
 				select {
@@ -111,6 +125,27 @@ func (s *Server) Serve(ctx context.Context) error {
 		}
 		s.admit(conn)
 	}
+}
+
+// Pause has no more connections accepted and returns a duplicate of the listening socket,
+// for another process to accept them meanwhile; those that are open stay. The caller closes
+// the duplicate.
+func (s *Server) Pause() (*os.File, error) {
+	f, err := s.listener.File()
+	if err != nil {
+		return nil, fmt.Errorf("server: pause: %w", err)
+	}
+	return f, s.listener.SetDeadline(time.Unix(1, 0))
+}
+
+// Resume goes on accepting connections after Pause.
+func (s *Server) Resume() error {
+	err := s.listener.SetDeadline(time.Time{})
+	select {
+	case s.resume <- struct{}{}:
+	default:
+	}
+	return err
 }
 
 // admit makes room for a connection and starts its goroutine. At the limit the oldest

@@ -27,6 +27,7 @@ type session struct {
 	closed   atomic.Bool
 	seen     atomic.Int64 // monotonic: when the last request came, time.Since(start)
 	orphaned atomic.Int64 // monotonic: since when it has no channel
+	calls    atomic.Int32 // Call requests under way: it waits for us, and does not expire
 
 	mu        sync.Mutex               // the rest: two goroutines for a moment when the session moves to another channel
 	subs      map[uint32]*subscription // made or transferred here; dead ones are swept out
@@ -156,7 +157,7 @@ func (r *sessions) expire() []*session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.all {
-		if now-s.seen.Load() > int64(s.timeout) {
+		if s.calls.Load() == 0 && now-s.seen.Load() > int64(s.timeout) {
 			r.remove(s)
 			r.ended = append(r.ended, s)
 		}

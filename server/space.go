@@ -65,6 +65,8 @@ type node struct {
 	write    func(v any) ua.StatusCode // of a writable one, called on a connection's goroutine
 	sampling float64                   // MinimumSamplingInterval, ms
 
+	method *Method // of a Method
+
 	// Types.
 	abstract  bool
 	symmetric bool
@@ -150,7 +152,7 @@ func (s *space) variable(parent *node, kind uint32, nodeID *ua.NodeID, ns uint16
 // rankOf is the ValueRank of a value: −1 scalar, 1 array (Part 3, 5.6.2).
 func rankOf(v any) int32 {
 	switch v.(type) {
-	case []string, []uint32:
+	case []string, []uint32, []*ua.ExtensionObject:
 		return 1
 	}
 	return -1

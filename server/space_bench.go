@@ -8,6 +8,7 @@ import (
 	"github.com/gopcua/opcua/ua"
 
 	"opcycle/bench"
+	"opcycle/rt"
 )
 
 // addBenchmark makes the benchmark's own nodes and the task's (OPC 30000,
@@ -17,6 +18,12 @@ func (s *space) addBenchmark(cfg *Config, m *image) {
 	objects := s.std(id.ObjectsFolder)
 	own := func(name string) *ua.NodeID { return ua.NewStringNodeID(nsBench, name) }
 	obj := s.object(objects, id.Organizes, own("Benchmark"), nsBench, "Benchmark", id.BaseObjectType)
+	s.addMethods(obj, cfg.Methods, since)
+	s.variable(obj, id.HasComponent, own(bench.NodePlan), nsBench, bench.NodePlan, id.String, string(cfg.Plan), since)
+	s.addClock(obj, own(bench.NodeClock), since)
+	if cfg.Items == 0 {
+		return
+	}
 	for i := 1; i <= cfg.Items; i++ {
 		name := bench.NodeCounter
 		if i > 1 {
@@ -40,7 +47,6 @@ func (s *space) addBenchmark(cfg *Config, m *image) {
 	}
 	s.addBooks(obj, own, cfg, m, since)
 	s.variable(obj, id.HasComponent, own(bench.NodeItems), nsBench, bench.NodeItems, id.UInt32, uint32(cfg.Items), since)
-	s.variable(obj, id.HasComponent, own(bench.NodePlan), nsBench, bench.NodePlan, id.String, string(cfg.Plan), since)
 
 	devices := s.object(objects, id.Organizes, ua.NewNumericNodeID(nsDI, 5001), nsDI, "DeviceSet", id.BaseObjectType)
 	configuration := s.object(devices, id.HasComponent, own("CtrlConfiguration"), nsPLCopen, "CtrlConfiguration", id.BaseObjectType)
@@ -48,6 +54,13 @@ func (s *space) addBenchmark(cfg *Config, m *image) {
 	task := s.object(resource, id.HasComponent, own("CtrlTask"), nsPLCopen, "CtrlTask", id.BaseObjectType)
 	s.variable(task, id.HasProperty, own(bench.NodePriority), nsPLCopen, bench.NodePriority, id.UInt32, cfg.Priority, since)
 	s.variable(task, id.HasProperty, own(bench.NodeInterval), nsPLCopen, bench.NodeInterval, id.String, iecTime(cfg.Interval), since)
+}
+
+// addClock makes the node by which a client compares its clock with ours.
+func (s *space) addClock(obj *node, nodeID *ua.NodeID, since int64) {
+	n := s.variable(obj, id.HasComponent, nodeID, nsBench, bench.NodeClock, id.Int64, nil, since)
+	n.value = func() (any, int64, ua.StatusCode) { return rt.Now(), dateTime(), ua.StatusOK }
+	n.sampling = clockSampling
 }
 
 // addBooks makes the two nodes by which a client that came by itself asks for the

@@ -46,6 +46,7 @@ func (s *space) addServer(cfg *Config, now time.Time) {
 	} {
 		property(limits, r.id, r.name, id.UInt32, uint32(l.Operations))
 	}
+	property(limits, id.Server_ServerCapabilities_OperationLimits_MaxNodesPerMethodCall, "MaxNodesPerMethodCall", id.UInt32, uint32(maxCalls))
 }
 
 // addStatus makes ServerStatus and its components (Part 5, 12.10).
