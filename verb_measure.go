@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"time"
 
@@ -21,15 +22,26 @@ func measureVerb() *cobra.Command {
 	var metrics *string
 	var delivered *delivery
 	cmd := &cobra.Command{
-		Use:   "measure opc.tcp://HOST:PORT",
-		Short: "run only the measuring client, against a server started by hand",
-		Long: `measure runs the pinned client against a server that "opcycle serve" runs, takes the task
-(cycle, host, program, items) from that server, and reports both sides: the server hands its
-books of the phase over. What needs every record of the server is n/a. With the task in the
-client ("opcycle serve --plc client") --iterations says what it calculates.`,
-		Example: `  opcycle serve                                    in one terminal
-  opcycle measure opc.tcp://127.0.0.1:4840         in another`,
-		Args: cobra.ExactArgs(1),
+		Use:   "measure opc.tcp://HOST:PORT [PROFILE | FILE.yaml]",
+		Short: "run only the measuring client, against opcycle serve on this or another host",
+		Long: `measure runs the pinned client against the server that "opcycle serve" runs on this or
+another host, and reports both sides: the server hands its books of the phase over. What
+needs every record of the server is n/a; what needs one clock for both ends too, where the
+two hosts have none. The loop time needs one only, and is the main figure of two nodes.
+
+A server that waits is brought the plan: PROFILE (dual-node by default) with the flags
+below. Each host resolves its own half: server_cpus, server_priority and priority are of the
+server's host, client_cpus, client_priority and what runs beside of this one. The server
+refuses while another client's run is on, and ends the run when this client is gone.
+
+A server that was given its task when it was started keeps it: no PROFILE then, and no flags
+of the task. With its task in the client ("opcycle serve --plc client") --iterations says
+what it calculates.`,
+		Example: `  opcycle serve --listen opc.tcp://0.0.0.0:4840               on the server's host
+  opcycle measure opc.tcp://server:4840                       on the client's: dual-node, one minute
+  opcycle measure opc.tcp://server:4840 --interval 1ms --duration 10m
+  opcycle measure opc.tcp://server:4840 mine.yaml --server-cpus 2-3 --client-cpus 2`,
+		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out, err := readOutputs(cmd.OutOrStdout(), *formats)
 			if err == nil {
@@ -38,15 +50,16 @@ client ("opcycle serve --plc client") --iterations says what it calculates.`,
 			if err != nil {
 				return err
 			}
-			return runMeasure(cmd.Context(), args[0], changed(cmd, given), *budgets, *metrics, out, cmd.ErrOrStderr())
+			m := measuring{endpoint: args[0], given: changed(cmd, given), budgets: *budgets}
+			if len(args) > 1 {
+				m.profile = args[1]
+			}
+			return m.run(cmd.Context(), *metrics, out, cmd.ErrOrStderr())
 		},
 	}
 	overrides(cmd, given)
 	formats, budgets, metrics = formatFlag(cmd), budgetFlag(cmd), metricsFlag(cmd)
 	delivered = deliveryFlags(cmd)
-	for _, name := range []string{"interval", "items", "workload", "plc", "server-cpus", "priority"} {
-		_ = cmd.Flags().MarkHidden(name) // the server's to say; the flag exists, see overrides
-	}
 	return cmd
 }
 
@@ -76,38 +89,105 @@ func taskOf(announced, own bench.Task, given map[string]string) bench.Task {
 	return t
 }
 
-func runMeasure(ctx context.Context, endpoint string, given map[string]string, budgets []string, metrics string, out outputs, stderr io.Writer) error {
-	for _, name := range []string{"interval", "items", "workload", "plc", "server-cpus", "priority"} {
-		if _, ok := given[name]; ok {
-			return fmt.Errorf("--%s is the server's to say; give it to opcycle serve", name)
-		}
-	}
-	if err := checkEndpoint("measure", endpoint); err != nil {
+// measuring is one run of measure.
+type measuring struct {
+	endpoint, profile string
+	given             map[string]string
+	budgets           []string
+}
+
+// ofTheServer are the flags that a server with a task of its own leaves no choice of.
+func ofTheServer() []string {
+	return []string{"interval", "items", "workload", "plc", "server-cpus", "priority"}
+}
+
+func (m measuring) run(ctx context.Context, metrics string, out outputs, stderr io.Writer) error {
+	if err := checkEndpoint("measure", m.endpoint); err != nil {
 		return err
+	}
+	if m.profile != "" { // before anybody is asked
+		if _, err := configure(m.profile, m.given, sayBudgets(m.budgets)); err != nil {
+			return err
+		}
 	}
 	hello, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	server, err := client.Announced(hello, endpoint)
+	desk, server, err := client.OpenDesk(hello, m.endpoint)
 	if err != nil {
 		return err
 	}
-	task := server.Plan.Task
-	if _, ok := given["iterations"]; ok && task.Host == bench.HostServer {
-		return errors.New("--iterations is the server's to say; give it to opcycle serve")
+	defer desk.Close()
+	var plan bench.Plan
+	var h bench.Host
+	if server.Busy != "" {
+		return fmt.Errorf("%s: %s", m.endpoint, server.Busy)
 	}
-	given["interval"], given["plc"], given["workload"] = task.Interval.String(), string(task.Host), task.Workload
-	given["items"] = fmt.Sprint(server.Plan.OPCUA.Items)
-	_, plan, h, err := planWith("single-node", given, sayBudgets(budgets))
+	if server.Waiting {
+		plan, h, server, err = m.bring(ctx, desk)
+	} else {
+		plan, h, err = m.take(server)
+	}
 	if err != nil {
 		return err
 	}
-	plan.Task = taskOf(task, plan.Task, given)
-	plan.OPCUA.Endpoint, plan.Floor, plan.Server = endpoint, 0, server.Plan.Server
+	plan.OPCUA.Endpoint, plan.Floor, plan.Server = m.endpoint, 0, server.Plan.Server
 	serving, err := listenMetrics(metrics, plan, stderr)
 	if err != nil {
 		return err
 	}
 	defer serving.close()
-	remote := &run.Remote{Endpoint: endpoint, Announcement: server}
+	remote := &run.Remote{Endpoint: m.endpoint, Announcement: server, Clock: desk.Clock}
 	return conduct(ctx, run.OPCUA{Plan: plan, Host: h, Watch: serving.watch(plan), Remote: remote}, out, stderr)
+}
+
+// take resolves this end's half of a run of the server's own task.
+func (m measuring) take(server bench.Announcement) (bench.Plan, bench.Host, error) {
+	const way = "give it to opcycle serve, or start opcycle serve without a task"
+	if m.profile != "" {
+		return bench.Plan{}, bench.Host{}, fmt.Errorf("%s: the server at %s has a task of its own; leave the profile away, or start opcycle serve without a task", m.profile, m.endpoint)
+	}
+	for _, name := range ofTheServer() {
+		if _, ok := m.given[name]; ok {
+			return bench.Plan{}, bench.Host{}, fmt.Errorf("--%s is the server's to say; %s", name, way)
+		}
+	}
+	task := server.Plan.Task
+	if _, ok := m.given["iterations"]; ok && task.Host == bench.HostServer {
+		return bench.Plan{}, bench.Host{}, errors.New("--iterations is the server's to say; " + way)
+	}
+	given := maps.Clone(m.given)
+	given["interval"], given["plc"], given["workload"] = task.Interval.String(), string(task.Host), task.Workload
+	given["items"] = fmt.Sprint(server.Plan.OPCUA.Items)
+	_, plan, h, err := planWith("single-node", given, sayBudgets(m.budgets))
+	plan.Task = taskOf(task, plan.Task, m.given)
+	return plan, h, err
+}
+
+// bring resolves this end's half of a plan, has the server resolve its own, and starts it.
+func (m measuring) bring(ctx context.Context, desk *client.Desk) (plan bench.Plan, h bench.Host, server bench.Announcement, err error) {
+	profile := m.profile
+	if profile == "" {
+		profile = "dual-node"
+	}
+	var servers bench.CPUList // of another host: nothing to resolve here
+	cfg, plan, h, err := planWith(profile, m.given, func(c *bench.Config, o *bench.Origins) {
+		sayBudgets(m.budgets)(c, o)
+		servers, c.Placement.ServerCPUs = c.Placement.ServerCPUs, nil
+		c.OPCUA.Endpoint = m.endpoint
+	})
+	if err != nil {
+		return plan, h, server, err
+	}
+	text, err := brought(cfg, servers)
+	if err != nil {
+		return plan, h, server, err
+	}
+	if _, err = desk.Prepare(ctx, text); err != nil {
+		return plan, h, server, err
+	}
+	if server, err = desk.Start(ctx); err != nil {
+		return plan, h, server, err
+	}
+	plan.Task = taskOf(server.Plan.Task, plan.Task, m.given)
+	return plan, h, server, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"os/signal"
 	"syscall"
@@ -28,6 +29,7 @@ const processName = "process"
 func processVerb() *cobra.Command {
 	var p bench.Process
 	var rings run.Rings
+	var listener bool
 	var placed bool
 	var rtError, mode string
 	cmd := &cobra.Command{
@@ -41,6 +43,9 @@ func processVerb() *cobra.Command {
 				return opcua.Become(append(append([]string{}, os.Args...), "--placed"), p, bench.RTMode(mode), again)
 			}
 			signal.Ignore(os.Interrupt, syscall.SIGHUP) // the conductor says when it ends
+			if listener {
+				rings.Listener = os.NewFile(uintptr(controlFD+1+rings.Large+rings.Small), "listener")
+			}
 			return obey(args[0], rings, rtError)
 		},
 	}
@@ -53,6 +58,7 @@ func processVerb() *cobra.Command {
 	f.StringVar(&rtError, "rt-error", "", "why the process is not real-time")
 	f.IntVar(&rings.Large, "rings", 0, "rings that follow the control socket")
 	f.IntVar(&rings.Small, "small-rings", 0, "small rings that follow them")
+	f.BoolVar(&listener, "listener", false, "a listening socket follows the rings")
 	f.BoolVar(&placed, "placed", false, "the process has its place")
 	return cmd
 }
@@ -66,7 +72,7 @@ func starter() (run.Starter, error) {
 	return run.Starter{Exe: exe, Args: func(kind string, p bench.Process, mode bench.RTMode, r run.Rings) []string {
 		return []string{processName, kind, "--cpus", bench.CPUList(p.CPUs).Numbers(), fmt.Sprintf("--fifo=%d", p.FIFO),
 			fmt.Sprintf("--gomaxprocs=%d", p.MaxProcs), "--rttime", p.RTTime.String(), "--rt", string(mode),
-			fmt.Sprintf("--rings=%d", r.Large), fmt.Sprintf("--small-rings=%d", r.Small)}
+			fmt.Sprintf("--rings=%d", r.Large), fmt.Sprintf("--small-rings=%d", r.Small), fmt.Sprintf("--listener=%v", r.Listener != nil)}
 	}}, nil
 }
 
@@ -82,7 +88,11 @@ func obey(kind string, r run.Rings, rtError string) error {
 	}
 	switch kind {
 	case bench.ProcessServer:
-		return opcua.Serve(ctl, rings, rtError)
+		l, err := listening(r.Listener)
+		if err != nil {
+			return err
+		}
+		return opcua.Serve(ctl, rings, l, rtError)
 	case bench.ProcessClient:
 		return opcua.Measure(ctl, rings, rtError)
 	case run.FloorReceive:
@@ -91,6 +101,19 @@ func obey(kind string, r run.Rings, rtError string) error {
 		return opcua.FloorSend(ctl, rtError)
 	}
 	return fmt.Errorf("unknown kind of process %q", kind)
+}
+
+// listening is the socket that the conductor lends, nil for none.
+func listening(f *os.File) (*net.TCPListener, error) {
+	if f == nil {
+		return nil, nil
+	}
+	defer f.Close()
+	l, err := net.FileListener(f)
+	if err != nil {
+		return nil, fmt.Errorf("the listening socket of the conductor: %w", err)
+	}
+	return l.(*net.TCPListener), nil
 }
 
 func openRings(r run.Rings) ([]*record.Ring, error) {

@@ -234,6 +234,11 @@ func configure(profile string, given map[string]string, say func(*bench.Config, 
 	if err != nil {
 		return bench.Config{}, err
 	}
+	return configureText(name, data, given, say)
+}
+
+// configureText is configure for the text of a profile; name is what complaints call it.
+func configureText(name string, data []byte, given map[string]string, say func(*bench.Config, *bench.Origins)) (bench.Config, error) {
 	cfg, origins, err := bench.Decode(name, data)
 	errs := []error{err, bench.ApplyFlags(&cfg, &origins, given)}
 	say(&cfg, &origins)

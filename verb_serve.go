@@ -19,13 +19,20 @@ func serveVerb() *cobra.Command {
 	var listen string // empty: not given
 	cmd := &cobra.Command{
 		Use:   "serve [PROFILE | FILE.yaml]",
-		Short: "run only the OPC UA server with its PLC task, until interrupted",
-		Long: `serve runs the embedded OPC UA server and its cyclic task as "run" would, and waits for
-clients: "opcycle measure", or any other OPC UA client. It ends on Ctrl-C and says how
-many releases it executed and skipped.`,
-		Example: `  opcycle serve                                    on port 4840 of this host
+		Short: "run only the OPC UA server, until interrupted",
+		Long: `serve runs the embedded OPC UA server. Without a profile and without flags of a task it
+waits for "opcycle measure", which brings the plan along: it is resolved on this host, a
+server process runs it on this port, and when that client has ended, or is gone, serve
+waits for the next. One run at a time; --server-cpus, --priority and --rt of this host go
+before the client's.
+
+With a PROFILE, or --interval, --items, --workload, --iterations or --plc, serve runs that
+task at once as "run" would, for "opcycle measure" without a profile or for any other
+OPC UA client. It ends on Ctrl-C and says how many releases it executed and skipped.`,
+		Example: `  opcycle serve                                    waits on port 4840 of this host
   opcycle serve --listen opc.tcp://0.0.0.0:4840    for other hosts
-  opcycle measure opc.tcp://127.0.0.1:4840         in another terminal`,
+  opcycle measure opc.tcp://127.0.0.1:4840 quick   in another terminal, with its plan
+  opcycle serve single-node                        a task at once, for any OPC UA client`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			profile := "single-node"
@@ -34,6 +41,9 @@ many releases it executed and skipped.`,
 			}
 			if cmd.Flags().Changed("listen") {
 				given["listen"] = &listen
+			}
+			if given := changed(cmd, given); waits(args, given) {
+				return runDesk(cmd.Context(), given, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
 			return runServe(cmd.Context(), profile, changed(cmd, given), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -50,8 +60,10 @@ many releases it executed and skipped.`,
 const defaultListen = "opc.tcp://127.0.0.1:4840"
 
 // ofTheClient are the overriding flags that say nothing to a server: it has no measuring
-// phase, no clients of its own and no result.
-func ofTheClient() []string { return []string{"duration", "warm-up", "clients", "client-cpus", "out"} }
+// phase, no clients of its own, no result, and nothing beside.
+func ofTheClient() []string {
+	return []string{"duration", "warm-up", "clients", "client-cpus", "out", "stress-ng", "cyclictest", "trace", "trace-stop-above"}
+}
 
 // served says the endpoint, and a phase that fits any cycle: serve has none.
 func served(listen string, given bool) func(*bench.Config, *bench.Origins) {
@@ -86,9 +98,9 @@ func runServe(ctx context.Context, profile string, given map[string]string, stdo
 		fmt.Fprintln(stderr, "note:", n)
 	}
 	warn := func(text string) { fmt.Fprintln(stderr, "warning:", text) }
-	did, err := run.Serving{Starter: start, Plan: plan, Host: h, Warn: warn, Ready: func(endpoint string, iterations int64, info bench.ProcessInfo) {
+	did, err := run.Serving{Starter: start, Plan: plan, Host: h, Warn: warn, Busy: ownTask, Ready: func(endpoint string, a bench.Announcement) {
 		fmt.Fprintf(stdout, "%s: cycle %s, %s %d iterations, %d item(s); CPUs %s, %s; Ctrl-C ends it\n", endpoint,
-			plan.Task.Interval, plan.Task.Workload, iterations, plan.OPCUA.Items, bench.CPUList(plan.Server.CPUs), policies(info))
+			plan.Task.Interval, plan.Task.Workload, a.Plan.Task.Iterations, plan.OPCUA.Items, bench.CPUList(plan.Server.CPUs), policies(a.Server))
 	}}.Run(ctx)
 	if err != nil {
 		return err
@@ -96,6 +108,9 @@ func runServe(ctx context.Context, profile string, given map[string]string, stdo
 	fmt.Fprintf(stdout, "executed %d releases, skipped %d, sent %d notification messages\n", did.Executed, did.Skipped, did.Messages)
 	return nil
 }
+
+// ownTask is what a client that brings a plan is told by a server that has a task.
+const ownTask = "this server was given its task when it was started (opcycle serve PROFILE, or by flags); measure it without a profile, or start opcycle serve without one"
 
 // policies says in a few words how the threads of a process are scheduled.
 func policies(info bench.ProcessInfo) string {

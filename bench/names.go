@@ -45,6 +45,7 @@ const (
 // Announcement is what a server tells a client that did not come with it.
 type Announcement struct {
 	Waiting bool        `json:"waiting,omitempty"` // it has no task: Prepare gives it one
+	Busy    string      `json:"busy,omitempty"`    // its task is of another client's run: nobody else may measure it
 	Plan    Plan        `json:"plan"`
 	Grid    Grid        `json:"grid"`   // of the server's task, on the server's CLOCK_MONOTONIC
 	Server  ProcessInfo `json:"server"` // boot id, time namespace and clock source tell whether that clock is the client's

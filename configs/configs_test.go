@@ -16,6 +16,7 @@ func TestProfiles(t *testing.T) {
 	want := map[string]func(*bench.Config){
 		"single-node": func(*bench.Config) {},
 		"plc-client":  func(c *bench.Config) { c.PLC.Host = "client" },
+		"dual-node":   func(c *bench.Config) { c.Run.WarmUp, c.Run.Floor = bench.Duration(5*time.Second), 0 },
 		"quick":       func(c *bench.Config) { c.Run.Duration = bench.Duration(10 * time.Second) },
 	}
 	if len(Profiles()) != len(want) {
@@ -45,8 +46,8 @@ func TestProfiles(t *testing.T) {
 func TestProfileUnknown(t *testing.T) {
 	for name, want := range map[string]string{
 		"quik":    `no profile is called "quik"; nearest: quick; name a file of your own with its ending, .yaml`,
-		"nothing": `no profile is called "nothing"; it is one of plc-client, quick, single-node; name a file of your own with its ending, .yaml`,
-		"":        `no profile is called ""; it is one of plc-client, quick, single-node; name a file of your own with its ending, .yaml`,
+		"nothing": `no profile is called "nothing"; it is one of dual-node, plc-client, quick, single-node; name a file of your own with its ending, .yaml`,
+		"":        `no profile is called ""; it is one of dual-node, plc-client, quick, single-node; name a file of your own with its ending, .yaml`,
 	} {
 		if _, err := Profile(name); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", name, err, want)

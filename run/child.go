@@ -82,8 +82,11 @@ type Starter struct {
 }
 
 // Rings is how many rings a process is given: Large of record.RingSlots, then Small of
-// record.SmallRingSlots.
-type Rings struct{ Large, Small int }
+// record.SmallRingSlots; a Listener, if any, follows them.
+type Rings struct {
+	Large, Small int
+	Listener     *os.File // stays the caller's
+}
 
 // start makes rings, starts a child of that kind and returns when it runs. cold.
 func (s Starter) start(kind string, p bench.Process, mode bench.RTMode, rings Rings) (*child, error) {
@@ -136,6 +139,9 @@ func (c *child) share(rings Rings) error {
 		}
 		c.rings = append(c.rings, r)
 		c.cmd.ExtraFiles = append(c.cmd.ExtraFiles, m.File)
+	}
+	if rings.Listener != nil {
+		c.cmd.ExtraFiles = append(c.cmd.ExtraFiles, rings.Listener)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"opcycle/bench"
+	"opcycle/client"
 	"opcycle/host"
 	"opcycle/rt"
 	"opcycle/workloads/opcua"
@@ -34,6 +35,9 @@ type OPCUA struct {
 type Remote struct {
 	Endpoint string
 	bench.Announcement
+	// Clock reads the server's CLOCK_MONOTONIC over a connection of its own, between two
+	// readings of ours.
+	Clock func(context.Context) (client.Exchange, error)
 }
 
 // ErrInterrupted says that the run was ended from outside.
@@ -109,7 +113,7 @@ func (s *session) prepare() error {
 	}
 	s.tell(bench.PhaseConnect, -1)
 	p := s.Plan
-	if s.client, err = s.Starter.start(bench.ProcessClient, p.Client, p.RT, Rings{opcua.ClientRings, p.OPCUA.Clients - 1}); err != nil {
+	if s.client, err = s.Starter.start(bench.ProcessClient, p.Client, p.RT, Rings{Large: opcua.ClientRings, Small: p.OPCUA.Clients - 1}); err != nil {
 		return err
 	}
 	limit := orderLimit + time.Duration(p.OPCUA.Clients)*time.Second

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"os"
 	"time"
 
 	"opcycle/bench"
@@ -15,9 +16,13 @@ type Serving struct {
 	Starter Starter
 	Plan    bench.Plan
 	Host    bench.Host
-	// Ready is called once, when it listens; iterations is what the task runs with.
-	Ready func(endpoint string, iterations int64, info bench.ProcessInfo)
-	Warn  func(text string) // what a client that asked for books will not get; may be nil
+	// Ready is called once, when it listens; the announced plan has the iterations that the
+	// task runs with.
+	Ready func(endpoint string, a bench.Announcement)
+	// Listener is where it listens, nil for the plan's endpoint; it may be closed after Ready.
+	Listener *os.File
+	Busy     string            // why no client may give it another plan
+	Warn     func(text string) // what a client that asked for books will not get; may be nil
 }
 
 // servingStop is how long the server may take to stop. It is the only child: with
@@ -53,13 +58,13 @@ func (s Serving) Run(ctx context.Context) (Served, error) {
 		return Served{}, err
 	}
 	defer release()
-	c, err := s.Starter.start(bench.ProcessServer, p.Server, p.RT, Rings{Large: opcua.ServerRings})
+	c, err := s.Starter.start(bench.ProcessServer, p.Server, p.RT, Rings{Large: opcua.ServerRings, Listener: s.Listener})
 	if err != nil {
 		return Served{}, err
 	}
 	defer c.free()
 	defer c.kill() // no matter after an orderly stop
-	o := opcua.Order{Do: opcua.DoStart, Plan: &p}
+	o := opcua.Order{Do: opcua.DoStart, Plan: &p, Busy: s.Busy}
 	if p.Task.Auto && p.Task.Host == bench.HostServer {
 		o.NS = int64(p.Task.Target)
 	}
@@ -73,7 +78,7 @@ func (s Serving) Run(ctx context.Context) (Served, error) {
 	if o.NS > 0 {
 		s.Plan.Task.Iterations = r.Count
 	}
-	s.Ready(r.Endpoint, s.Plan.Task.Iterations, *r.Info)
+	s.Ready(r.Endpoint, bench.Announcement{Plan: s.Plan, Grid: r.Grid, Server: *r.Info})
 	w := &serving{Serving: s, server: c, grid: r.Grid, info: *r.Info}
 	err = w.loop(ctx)
 	return w.out, err

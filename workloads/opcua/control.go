@@ -29,6 +29,7 @@ type Order struct {
 	NS      int64         `json:"ns,omitempty"`      // calibrate, start of a server: target; 0 none
 	Window  *bench.Window `json:"window,omitempty"`  // window, client
 	Result  []byte        `json:"result,omitempty"`  // result, server
+	Busy    string        `json:"busy,omitempty"`    // start, server: why it takes no plan of a client
 }
 
 // The orders.

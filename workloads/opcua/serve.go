@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/url"
 	"reflect"
 	"time"
@@ -16,26 +17,28 @@ import (
 
 // Serve is the server process: it obeys the conductor's orders until stop or until the
 // conductor is gone. rtError says why the process is not real-time although it should be.
-func Serve(ctl *Control, rings []*record.Ring, rtError string) error {
+// listener is where it listens, nil for the plan's endpoint.
+func Serve(ctl *Control, rings []*record.Ring, listener *net.TCPListener, rtError string) error {
 	if len(rings) != ServerRings {
 		return fmt.Errorf("server process: %d rings; it needs %d", len(rings), ServerRings)
 	}
-	s := &serve{ctl: ctl, ring: rings[RingTask], rtErr: rtError}
+	s := &serve{ctl: ctl, ring: rings[RingTask], listener: listener, rtErr: rtError}
 	defer s.end()
 	return serveOrders(ctl, s.obey)
 }
 
 type serve struct {
-	ctl    *Control
-	ring   *record.Ring
-	plan   bench.Plan
-	rtErr  string
-	proc   *process
-	server *server.Server
-	task   *task
-	gate   *gate
-	cancel context.CancelFunc
-	served chan error
+	ctl      *Control
+	ring     *record.Ring
+	listener *net.TCPListener
+	plan     bench.Plan
+	rtErr    string
+	proc     *process
+	server   *server.Server
+	task     *task
+	gate     *gate
+	cancel   context.CancelFunc
+	served   chan error
 }
 
 func (s *serve) obey(o Order) (r Reply, last bool) {
@@ -85,12 +88,17 @@ func (s *serve) start(o Order) (Reply, error) {
 	period := p.Period()
 	grid := bench.Grid{Origin: rt.Now()/period*period + period, Period: period}
 	s.gate = &gate{grid: grid}
-	text, err := json.Marshal(bench.Announcement{Plan: p, Grid: grid, Server: s.proc.info})
+	a := bench.Announcement{Plan: p, Grid: grid, Server: s.proc.info}
+	if s.listener != nil { // a desk's
+		a.Busy = o.Busy
+	}
+	text, err := json.Marshal(a)
 	if err != nil {
 		return Reply{}, fmt.Errorf("the plan as JSON: %w", err)
 	}
 	s.server, err = server.New(server.Config{Listen: u.Host, Items: p.OPCUA.Items, Interval: p.Task.Interval,
-		Priority: uint32(p.Task.Priority), Publish: p.Task.Publish, Plan: text, Ring: s.ring, Window: s.window})
+		Priority: uint32(p.Task.Priority), Publish: p.Task.Publish, Plan: text, Ring: s.ring, Window: s.window,
+		Listener: s.listener, Methods: Methods(busy(o.Busy))})
 	if err != nil {
 		return Reply{}, err
 	}
