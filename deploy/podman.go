@@ -21,7 +21,7 @@ func Podman(r Request) (File, error) {
 	}
 	fmt.Fprintf(&b, "mkdir -p %s\n", shellWord(r.Results))
 	if r.Split {
-		b.WriteString("podman network create --ignore opcycle\n")
+		b.WriteString("podman network exists opcycle || podman network create opcycle\n")
 	}
 	for _, who := range r.roles() {
 		b.WriteByte('\n')

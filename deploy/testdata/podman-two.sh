@@ -1,7 +1,7 @@
 # opcycle, the plan single-node with Podman, as root, real-time.
 # The plan is of the machine that printed it: server 7,5, client 6, housekeeping 0-3.
 mkdir -p /var/lib/opcycle
-podman network create --ignore opcycle
+podman network exists opcycle || podman network create opcycle
 
 # --rm --name opcycle-server
 #     the container is removed at its end; the result stays on the host
