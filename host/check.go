@@ -18,7 +18,7 @@ func Check(f Facts, n bench.Need) []bench.Finding {
 		(*checker).power, (*checker).idle, (*checker).siblings,
 		(*checker).clock, (*checker).clocks,
 		(*checker).pinning, (*checker).quota, (*checker).rights, (*checker).security,
-		(*checker).memory, (*checker).nodes,
+		(*checker).memory, (*checker).memoryLimit, (*checker).nodes,
 		(*checker).virtual, (*checker).smi, (*checker).cache, (*checker).tuned,
 	} {
 		subject(&c)

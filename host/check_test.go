@@ -100,6 +100,8 @@ func TestFindings(t *testing.T) {
 		"FIPS":                           {map[string]string{"proc/sys/crypto/fips_enabled": "1"}, nil, "fips", bench.SeverityNote, "Basic128Rsa15 and Basic256"},
 		"huge pages":                     {map[string]string{"sys/kernel/mm/transparent_hugepage/enabled": "[always] madvise never"}, nil, "thp", bench.SeverityWarning, "echo madvise"},
 		"swap, locked":                   {map[string]string{"proc/swaps": "Filename Type\n/dev/dm-1 partition"}, nil, "swap", bench.SeverityNote, "/dev/dm-1"},
+		"little memory":                  {map[string]string{"sys/fs/cgroup/system.slice/opcycle.service/memory.max": "max", "sys/fs/cgroup/system.slice/memory.max": "268435456"}, nil, "memory_limit", bench.SeverityWarning, "268435456"},
+		"memory enough":                  {map[string]string{"sys/fs/cgroup/system.slice/opcycle.service/memory.max": "1073741824"}, nil, "memory_limit", bench.SeverityFit, "large enough"},
 		"two nodes":                      {map[string]string{cpu + "node1/x": "", cpu + "node1/cpulist": "2", "proc/sys/kernel/numa_balancing": "0"}, nil, "numa", bench.SeverityWarning, "choose CPUs of one node"},
 		"balancing":                      {map[string]string{"sys/devices/system/cpu/cpu0/node1/cpulist": "0", "proc/sys/kernel/numa_balancing": "1"}, nil, "numa", bench.SeverityWarning, "kernel.numa_balancing=0"},
 		"virtual":                        {map[string]string{"sys/class/dmi/id/sys_vendor": "QEMU", "proc/stat": "cpu  1 0 0 9 0 0 0 10 0 0\ncpu2 5 0 0 4 0 0 0 1 0 0"}, nil, "virtual", bench.SeverityWarning, "CPU 2 10 %"},

@@ -175,8 +175,8 @@ func memoryCauses() []cause {
 	return []cause{
 		{"limit of locked memory", bench.CallMlockall, "ENOMEM", limited, sayMemlock, manMlockall},
 		{"limit of locked memory", bench.CallMlockall, "EPERM", limited, sayMemlock, manMlockall},
-		{"cgroup's memory", bench.CallMlockall, "ENOMEM", func(c *checker, _ bench.Attempt) bool { return c.f.Cgroup.MemoryMax != "" }, func(c *checker, _ bench.Attempt) (string, string) {
-			return "the control group may have " + c.f.Cgroup.MemoryMax + " bytes", "give it more memory (podman run --memory, limits.memory)"
+		{"cgroup's memory", bench.CallMlockall, "ENOMEM", func(c *checker, _ bench.Attempt) bool { return c.f.Cgroup.MemoryMax != nil }, func(c *checker, _ bench.Attempt) (string, string) {
+			return "the control group may have " + limitText(c.f.Cgroup.MemoryMax) + " bytes", "give it more memory (podman run --memory, limits.memory)"
 		}, manMlockall},
 		{"no memory", bench.CallMlockall, "ENOMEM", nil, fixed("the machine has too little memory", "free some"), manMlockall},
 		{"seccomp", bench.CallMlockall, "EPERM", nil, fixed("a seccomp filter refuses the call", "--security-opt seccomp=PROFILE that allows mlockall"), docSeccomp},

@@ -59,7 +59,7 @@ func TestWhyACallWasRefused(t *testing.T) {
 		"memlock 0, user":              {call(bench.CallMlockall, "EPERM"), []func(*Facts){user, func(f *Facts) { f.Host.Limits.Memlock = 0 }}, "limit of locked memory", "is 0 bytes"},
 		"memlock, rootless":            {lock, []func(*Facts){rootless}, "limit of locked memory", "LimitMEMLOCK=infinity"},
 		"memlock, container":           {lock, []func(*Facts){user, in("podman")}, "limit of locked memory", "--cap-add IPC_LOCK --ulimit memlock=-1"},
-		"memory of the cgroup":         {lock, []func(*Facts){func(f *Facts) { f.Cgroup.MemoryMax = "33554432" }}, "cgroup's memory", "33554432"},
+		"memory of the cgroup":         {lock, []func(*Facts){func(f *Facts) { few := int64(33554432); f.Cgroup.MemoryMax = &few }}, "cgroup's memory", "33554432"},
 		"too little memory":            {lock, nil, "no memory", "too little"},
 		"mlockall by seccomp":          {call(bench.CallMlockall, "EPERM"), nil, "seccomp", "mlockall"},
 		"outside the cpuset":           {cpus, []func(*Facts){func(f *Facts) { f.Host.Cpuset = []int{0, 1, 2} }}, "CPU outside the cpuset", "CPU 3 outside of the cpuset 0-2"},

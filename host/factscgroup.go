@@ -15,7 +15,7 @@ type CgroupFacts struct {
 	RTFile    string // where that was read
 	Partition string // v2: cpuset.cpus.partition of the group: member, root, isolated
 	Cpuset    string // v2: cpuset.cpus of the group, as asked for
-	MemoryMax string // v2: memory.max; v1: memory.limit_in_bytes
+	MemoryMax *int64 // bytes: the least memory.max (v2) or memory.limit_in_bytes (v1) of the group and those above; nil: none seen
 }
 
 // cgroupFacts reads them. The cpu controller decides the version: a hybrid system has both.
@@ -49,8 +49,9 @@ func (t *tree) cgroupFacts() CgroupFacts {
 	}
 	for _, dir := range t.levels("memory") {
 		for _, name := range []string{"memory.max", "memory.limit_in_bytes"} {
-			if s := t.maybe(path.Join(dir, name)); s != "" && s != "max" && c.MemoryMax == "" {
-				c.MemoryMax = s
+			const none = 1 << 60 // v1 says it by the largest number of whole pages
+			if n := whole(t.maybe(path.Join(dir, name))); n != nil && *n < none && (c.MemoryMax == nil || *n < *c.MemoryMax) {
+				c.MemoryMax = n
 			}
 		}
 	}
