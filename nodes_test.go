@@ -77,6 +77,9 @@ func TestTwoNodes(t *testing.T) {
 			if !f.Complete || len(f.Invalid) != 0 || len(f.Processes) != 2 {
 				t.Fatalf("exit %d, complete %v, invalid %q, %d processes", code, f.Complete, f.Invalid, len(f.Processes))
 			}
+			if len(f.ServerFindings) < 15 {
+				t.Errorf("%d findings of the server's machine", len(f.ServerFindings))
+			}
 			loop := judge.FindSeries(&f, "", "loop_time")
 			if loop == nil || loop.Count < 10 || loop.Min == nil || *loop.Min <= 0 {
 				t.Errorf("the loop time needs one clock only: %+v", loop)

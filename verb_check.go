@@ -101,7 +101,7 @@ func (c check) run(ctx context.Context, given map[string]string, stdout, stderr 
 	if refused != nil {
 		plan = bench.Plan{Name: cfg.Name, RT: bench.RTMode(cfg.Placement.RT)}
 	}
-	checked := examine(ctx, c.root, facts, plan.Need(false), refused)
+	checked := examine(ctx, c.root, facts, plan.Need(""), refused)
 	if c.capture != "" {
 		capture.Tried(checked.Attempts)
 		if err := keep(c.capture, capture, stderr); err != nil {
@@ -180,6 +180,17 @@ func lookAround(ctx context.Context, n bench.Need) looked {
 	c := examine(ctx, "/", facts, n, nil)
 	capture.Tried(c.Attempts)
 	return looked{findings: c.Findings, capture: capture}
+}
+
+// lookAsServer checks for the server's side of a plan.
+func lookAsServer(ctx context.Context, warn func(string)) func(bench.Plan) []bench.Finding {
+	return func(p bench.Plan) []bench.Finding {
+		l := lookAround(ctx, p.Need(bench.ProcessClient))
+		for _, w := range l.warnings {
+			warn(w)
+		}
+		return l.findings
+	}
 }
 
 // into puts what was found into a result and keeps the capture beside it. Without its

@@ -38,6 +38,7 @@ func runDesk(ctx context.Context, given map[string]string, stdout, stderr io.Wri
 	if err != nil {
 		return err
 	}
+	warn := func(text string) { fmt.Fprintln(stderr, "warning:", text) }
 	return run.Desk{Starter: start, Listen: u.Host, Host: h,
 		Resolve: func(text, from string) (bench.Plan, error) {
 			cfg, err := configureText("plan of "+from, []byte(text), given, say)
@@ -50,7 +51,7 @@ func runDesk(ctx context.Context, given map[string]string, stdout, stderr io.Wri
 			fmt.Fprintf(stdout, "%s: waits for a plan: opcycle measure opc.tcp://THIS-HOST:%s [PROFILE] brings one; Ctrl-C ends it\n", endpoint, u.Port())
 		},
 		Event: func(text string) { fmt.Fprintln(stdout, text) },
-		Warn:  func(text string) { fmt.Fprintln(stderr, "warning:", text) },
+		Warn:  warn, Look: lookAsServer(ctx, warn),
 	}.Run(ctx)
 }
 

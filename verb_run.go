@@ -168,7 +168,11 @@ func conduct(ctx context.Context, o run.OPCUA, out outputs, stderr io.Writer) er
 		return err
 	}
 	o.Folder = folder
-	machine := lookAround(ctx, o.Plan.Need(o.Remote != nil))
+	elsewhere := ""
+	if o.Remote != nil {
+		elsewhere = bench.ProcessServer
+	}
+	machine := lookAround(ctx, o.Plan.Need(elsewhere))
 	bar := newProgress(stderr)
 	o.Root, o.Progress, o.Records = "/", bar.show, folder.Records()
 	file, err := o.Run(ctx)

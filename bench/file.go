@@ -17,9 +17,13 @@ type File struct {
 	Invalid  []string  `json:"invalid"`  // reasons; empty = valid
 	Warnings []string  `json:"warnings"`
 
-	Plan      Plan          `json:"plan,omitzero"` // zero, like Phase and Attained, where no OPC UA was measured
-	Host      Host          `json:"host"`
-	Findings  []Finding     `json:"findings,omitempty"` // of check, made for this plan right before it; none in results of older versions and imports
+	Plan Plan `json:"plan,omitzero"` // zero, like Phase and Attained, where no OPC UA was measured
+	Host Host `json:"host"`
+	// Findings are check's, made for this plan right before it; none in results of older
+	// versions and imports. ServerFindings are of a server's machine that was started by hand.
+	Findings       []Finding `json:"findings,omitempty"`
+	ServerFindings []Finding `json:"server_findings,omitempty"`
+
 	Processes []ProcessInfo `json:"processes"`
 	Phase     Phase         `json:"phase,omitzero"`
 	Attained  Attained      `json:"attained,omitzero"` // what the peer made of our requests

@@ -50,12 +50,16 @@ func TestNeedOfAPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := p.Need(false)
+	all := p.Need("")
 	if all.FIFO() != p.Task.Priority || len(all.Threads) != 3 || all.Remote || len(all.Measured) != len(p.Server.CPUs)+len(p.Client.CPUs) {
 		t.Errorf("%+v", all)
 	}
-	own := p.Need(true)
+	own := p.Need(ProcessServer)
 	if own.FIFO() != p.Client.FIFO || len(own.Threads) != 1 || !own.Remote || !slices.Equal(own.Measured, p.Client.CPUs) {
 		t.Errorf("%+v", own)
+	}
+	theirs := p.Need(ProcessClient)
+	if theirs.FIFO() != p.Task.Priority || len(theirs.Threads) != 2 || !slices.Equal(theirs.Measured, p.Server.CPUs) {
+		t.Errorf("%+v", theirs)
 	}
 }

@@ -33,16 +33,16 @@ type NeedThread struct {
 	RTTime time.Duration `json:"rttime"` // RLIMIT_RTTIME guard; 0 = none
 }
 
-// Need is what this plan asks of the machine that its processes run on. remote: the
-// server runs elsewhere, and asks nothing of this machine.
-func (p *Plan) Need(remote bool) Need {
+// Need is what this plan asks of a machine. elsewhere is the process that runs on another
+// one, and asks nothing of this; empty: both run here.
+func (p *Plan) Need(elsewhere string) Need {
 	n := Need{Plan: p.Name, RT: p.RT, Interval: p.Task.Interval, Housekeeping: p.Housekeeping.CPUs,
-		Lock: true, Remote: remote || !loopback(p.OPCUA.Endpoint), Trace: p.Trace != nil, Notes: p.Notes}
+		Lock: true, Remote: elsewhere != "" || !loopback(p.OPCUA.Endpoint), Trace: p.Trace != nil, Notes: p.Notes}
 	if p.Task.Auto {
 		n.Busy = p.Task.Target + p.Task.Spin
 	}
 	for _, m := range []*Process{&p.Server, &p.Client} {
-		if remote && m.Name == ProcessServer {
+		if m.Name == elsewhere {
 			continue
 		}
 		n.Measured = append(n.Measured, m.CPUs...)

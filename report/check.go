@@ -63,44 +63,58 @@ func findings(p *printer, list []bench.Finding) {
 	}
 }
 
+// machineFindings is a machine's part of a file, with its title.
+type machineFindings struct {
+	title string
+	list  []bench.Finding
+}
+
+func foundIn(f *bench.File) []machineFindings {
+	return []machineFindings{{"The machine, for this plan", f.Findings}, {"The server's machine, for this plan", f.ServerFindings}}
+}
+
 // machineFound writes what check found of the machine before the run: warnings and worse,
 // each in a line with what mends it.
 func machineFound(p *printer, f *bench.File) {
-	left := 0
-	begun := false
-	for _, x := range f.Findings {
-		if !x.Severity.AtLeastWarning() {
-			left++
-			continue
+	for _, m := range foundIn(f) {
+		left := 0
+		begun := false
+		for _, x := range m.list {
+			if !x.Severity.AtLeastWarning() {
+				left++
+				continue
+			}
+			if !begun {
+				p.section(m.title)
+				begun = true
+			}
+			text := string(x.Severity) + ": " + x.Title
+			if x.Remedy != "" {
+				text += "; mend: " + x.Remedy
+			}
+			p.item("  - ", text)
 		}
-		if !begun {
-			p.section("The machine, for this plan")
-			begun = true
+		if begun {
+			p.item("", fmt.Sprintf("%d further finding(s) are notes or fit; opcycle check says what was seen, and what each costs.", left))
 		}
-		text := string(x.Severity) + ": " + x.Title
-		if x.Remedy != "" {
-			text += "; mend: " + x.Remedy
-		}
-		p.item("  - ", text)
-	}
-	if begun {
-		p.item("", fmt.Sprintf("%d further finding(s) are notes or fit; opcycle check says what was seen, and what each costs.", left))
 	}
 }
 
 // allFound is every finding as a table.
 func allFound(p *printer, f *bench.File) {
-	if len(f.Findings) == 0 {
-		return
-	}
-	p.section("The machine, for this plan")
 	align := map[int]tw.Align{}
 	for i := range 6 {
 		align[i] = tw.AlignLeft
 	}
-	var body [][]string
-	for _, x := range f.Findings {
-		body = append(body, []string{string(x.Severity), x.Title, x.Seen, x.Cost, x.Remedy, x.Source})
+	for _, m := range foundIn(f) {
+		if len(m.list) == 0 {
+			continue
+		}
+		p.section(m.title)
+		var body [][]string
+		for _, x := range m.list {
+			body = append(body, []string{string(x.Severity), x.Title, x.Seen, x.Cost, x.Remedy, x.Source})
+		}
+		p.table([]string{"severity", "finding", "seen", "cost", "mend", "source"}, align, body)
 	}
-	p.table([]string{"severity", "finding", "seen", "cost", "mend", "source"}, align, body)
 }

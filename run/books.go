@@ -185,6 +185,7 @@ func (s *session) merge(p bench.Part) {
 	s.file.Series = append(p.Series, s.file.Series...)
 	s.file.Invalid = append(s.file.Invalid, p.Invalid...)
 	s.file.Warnings = append(s.file.Warnings, p.Warnings...)
+	s.file.ServerFindings = p.Findings
 	s.file.Abnormal = mergeAbnormal(p.Abnormal, s.file.Abnormal, decided)
 	s.file.AbnormalLeftOut += p.LeftOut
 	s.file.Processes = append([]bench.ProcessInfo{p.Process}, s.file.Processes...)

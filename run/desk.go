@@ -34,6 +34,7 @@ type Desk struct {
 	Ready   func(endpoint string)
 	Event   func(text string) // one line for every run: who, since when, how it ended
 	Warn    func(text string)
+	Look    func(bench.Plan) []bench.Finding // see Serving
 }
 
 const (
@@ -222,7 +223,7 @@ func (d *desk) launch(l *lease, listener *os.File) (bench.Announcement, error) {
 	ready := make(chan bench.Announcement, 1)
 	go func() {
 		defer close(l.done)
-		l.did, l.err = Serving{Starter: d.Starter, Plan: l.plan, Host: d.Host, Warn: d.Warn, Listener: listener, Busy: busyText(l),
+		l.did, l.err = Serving{Starter: d.Starter, Plan: l.plan, Host: d.Host, Warn: d.Warn, Listener: listener, Busy: busyText(l), Look: d.Look,
 			Ready: func(_ string, a bench.Announcement) { ready <- a }}.Run(ctx)
 	}()
 	select {

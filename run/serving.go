@@ -21,8 +21,11 @@ type Serving struct {
 	Ready func(endpoint string, a bench.Announcement)
 	// Listener is where it listens, nil for the plan's endpoint; it may be closed after Ready.
 	Listener *os.File
-	Busy     string            // why no client may give it another plan
-	Warn     func(text string) // what a client that asked for books will not get; may be nil
+	// Look is what check finds on this machine for the plan, asked once before anything is
+	// started; the client's result has it. May be nil.
+	Look func(bench.Plan) []bench.Finding
+	Busy string            // why no client may give it another plan
+	Warn func(text string) // what a client that asked for books will not get; may be nil
 }
 
 // servingStop is how long the server may take to stop. It is the only child: with
@@ -41,6 +44,7 @@ type serving struct {
 	grid   bench.Grid
 	info   bench.ProcessInfo
 	books  *books
+	found  []bench.Finding
 	recent []record.Record // the newest records, for books that are opened late
 	out    Served
 }
@@ -53,6 +57,10 @@ const recentRecords = 1024
 // itself.
 func (s Serving) Run(ctx context.Context) (Served, error) {
 	p := s.Plan
+	var found []bench.Finding
+	if s.Look != nil {
+		found = s.Look(p)
+	}
 	release, err := claim(p.Server.CPUs)
 	if err != nil {
 		return Served{}, err
@@ -79,7 +87,7 @@ func (s Serving) Run(ctx context.Context) (Served, error) {
 		s.Plan.Task.Iterations = r.Count
 	}
 	s.Ready(r.Endpoint, bench.Announcement{Plan: s.Plan, Grid: r.Grid, Server: *r.Info})
-	w := &serving{Serving: s, server: c, grid: r.Grid, info: *r.Info}
+	w := &serving{Serving: s, server: c, grid: r.Grid, info: *r.Info, found: found}
 	err = w.loop(ctx)
 	return w.out, err
 }
@@ -141,7 +149,7 @@ func (s *serving) window(ctx context.Context, w bench.Window) {
 		return
 	}
 	part := s.books.part(w, s.Host, s.info, now, throttling(s.Host, s.Plan))
-	s.books = nil
+	s.books, part.Findings = nil, s.found
 	if warning != "" {
 		part.Warnings = append(part.Warnings, warning)
 	}
