@@ -28,6 +28,9 @@ type File struct {
 	Phase     Phase         `json:"phase,omitzero"`
 	Attained  Attained      `json:"attained,omitzero"` // what the peer made of our requests
 
+	// Nodes is set where the server was started elsewhere.
+	Nodes *Nodes `json:"nodes,omitempty"`
+
 	// Budgets are those of a file without a plan.
 	Budgets []string `json:"budgets,omitempty"`
 

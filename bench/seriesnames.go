@@ -58,6 +58,7 @@ func seriesTable() []seriesKind {
 		{[]string{"context_switches", "page_faults", "migrations"}, plain("1", "count", "sum", "max")},
 		{[]string{"allocations"}, plain("1", "count", "sum", "max", "per_packet")},
 		// Beyond the table of metrics.md; defined in the README, "Further figures".
+		{[]string{"clock"}, append(plain("ns", "offset", "bound_max"), plain("1", "estimates", "failed")...)},
 		{[]string{"writes"}, plain("1", "sent", "acknowledged", "no_ack", "failed", "late_ack", "echo_skipped")},
 		{[]string{"inputs"}, plain("1", "fresh", "stale", "skipped_values")},
 		{[]string{"cpu"}, plain("ns", "sum", "per_packet")},

@@ -29,6 +29,7 @@ func write(p *printer, f bench.File, v judge.Verdict, refs []bench.Reference) er
 	validity(p, &f, &v)
 	budgets(p, &v)
 	vendor(p, &f, refs)
+	nodes(p, &f)
 	rows(p, &f)
 	tails(p, &f)
 	packets(p, &f)

@@ -28,6 +28,7 @@ type collect struct {
 	openPub   []int // its skipped ones in abnormal
 	lastInput int64
 	lastCPU   int64
+	fit       *fit // of the arrivals, without a common clock
 	abnormal  []abnormal
 	leftOut   int64
 }
@@ -51,6 +52,7 @@ func newCollect(plan bench.Plan, phase bench.Phase, common bool) *collect {
 	for _, s := range seriesOf() {
 		c.series[s[1]] = newMeasured(s[0], phase)
 	}
+	c.fit = &fit{period: phase.Grid.Period, emit: func(k, v int64) { c.add("server_transmit_jitter", k, v) }}
 	return c
 }
 
@@ -70,6 +72,10 @@ func (c *collect) take(r *row) {
 			c.waiting = append(c.waiting, r.k)
 		}
 		c.arrive(r)
+		if r.arrived && !c.common {
+			c.fit.first = c.phase.First
+			c.fit.add(r.k, r.arrival.Received-r.k*c.phase.Grid.Period)
+		}
 		c.wrote(r)
 		c.loop(r)
 		c.judge(r, rel, executed)

@@ -66,14 +66,15 @@ func counted(i int, before, after *opcua.Snapshot) (d client.Counts, ok bool) {
 func (f *figures) packets(t *tally, i int, before, after *opcua.Snapshot) {
 	o := t.object
 	f.count(o, "packets", "expected", t.phase.Ran)
+	blurred := t.blurred()
 	for _, x := range []struct {
 		statistic string
 		n         int64
 	}{{"on_time", t.outcome[bench.OnTime]}, {"late", t.outcome[bench.Late]}, {"late_run_max", t.lateRunMax}} {
-		if t.common {
+		if blurred == "" {
 			f.count(o, "packets", x.statistic, x.n)
 		} else {
-			f.na(o, "packets", x.statistic, "1", t.phase.Clock)
+			f.na(o, "packets", x.statistic, "1", blurred)
 		}
 	}
 	f.count(o, "packets", "missed", t.outcome[bench.Missed])
@@ -93,14 +94,13 @@ func (f *figures) packets(t *tally, i int, before, after *opcua.Snapshot) {
 	for _, cause := range bench.MissedCauses() {
 		f.count(o, "missed", string(cause), t.missed[cause])
 	}
-	if !t.common { // what is late, and on whose clock, nobody can tell
-		f.na(o, "packets", "unstamped", "1", t.phase.Clock)
+	f.count(o, "packets", "unstamped", t.unstamped)
+	if blurred != "" { // what is late nobody can tell
 		for _, cause := range bench.LateCauses() {
-			f.na(o, "late", string(cause), "1", t.phase.Clock)
+			f.na(o, "late", string(cause), "1", blurred)
 		}
 		return
 	}
-	f.count(o, "packets", "unstamped", t.unstamped)
 	for _, cause := range bench.LateCauses() {
 		f.count(o, "late", string(cause), t.late[cause])
 	}
@@ -133,6 +133,29 @@ func (f *figures) writes(c *collect, before, after *opcua.Snapshot) {
 	} else {
 		f.na("item", "writes", "echo_skipped", "1", "the client process ended before it told")
 	}
+}
+
+// clock is how far the server's clock is ahead of the client's at the end, and the worst
+// bound of that at an arrival.
+func (f *figures) clock(n *bench.Nodes, clock string) {
+	if n == nil {
+		return
+	}
+	c := &n.Clock
+	const why = "the two clocks were not compared"
+	switch {
+	case clock == "common":
+		f.value("clock", "clock", "offset", "ns", 0)
+		f.value("clock", "clock", "bound_max", "ns", 0)
+	case len(c.Offsets) == 0:
+		f.na("clock", "clock", "offset", "ns", why)
+		f.na("clock", "clock", "bound_max", "ns", why)
+	default:
+		f.value("clock", "clock", "offset", "ns", float64(c.Offsets[len(c.Offsets)-1].NS))
+		f.known("clock", "clock", "bound_max", "ns", c.WorstBound, "no arrival was placed on the server's clock")
+	}
+	f.count("clock", "clock", "estimates", c.Estimates)
+	f.count("clock", "clock", "failed", c.Failed)
 }
 
 // pump are the client's own counts that stand nowhere else: sequence numbers never seen,

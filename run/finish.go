@@ -20,6 +20,7 @@ func (s *session) finish() {
 		s.invalid("ended early: " + s.failed.Error())
 	}
 	s.fetchPart()
+	s.clocks.end() // not before: the exchanges hold the server's run
 	s.stopBoth()
 	s.collectBesides()
 	s.pull()

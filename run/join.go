@@ -186,15 +186,16 @@ func (j *join) disconnected(k int64) bool {
 	return false
 }
 
-// facts are what bench.Attribute needs of a row. wall is REALTIME − MONOTONIC, ns.
-func (j *join) facts(r *row, grid bench.Grid, wall int64, common bool) bench.Facts {
+// facts are what bench.Attribute needs of a row, but for the due time and whether it is on
+// one clock with the rest. wall is REALTIME − MONOTONIC, ns.
+func (j *join) facts(r *row, wall int64) bench.Facts {
 	f := bench.Facts{
-		Executed: r.hasPub, Due: grid.Due(r.k), Done: r.pub.Done,
+		Executed: r.hasPub, Done: r.pub.Done,
 		Waited: r.hasSent && r.sent.Release > r.k+j.behind,
 		Sent:   r.hasSent, Before: r.sent.Before,
 		Dropped: r.dropped, DroppedOne: r.droppedOne,
 		Arrived: r.arrived, Received: r.arrival.Received,
-		Disconnected: j.disconnected(r.k), ServerLog: !j.foreign, CommonClock: common,
+		Disconnected: j.disconnected(r.k), ServerLog: !j.foreign,
 	}
 	if r.arrival.Kernel != 0 {
 		f.Kernel = r.arrival.Kernel - wall

@@ -34,7 +34,7 @@ func (s *session) measure() error {
 	}
 	s.countersTo, _ = host.Counters(s.Root)
 	s.after = s.snapshots()
-	s.clocks(wall, boot)
+	s.steady(wall, boot)
 	limit := drainLimit
 	if err != nil {
 		limit = 200 * time.Millisecond
@@ -70,9 +70,13 @@ func (s *session) openBooks() {
 	s.collect = newCollect(s.Plan, s.phase, common)
 	s.collect.join = newJoin(0, s.file.Attained.Subscription, s.Plan.Task, s.collect.take)
 	s.collect.join.foreign = s.server == nil
+	if !common {
+		s.collect.clocks = s.clocks
+	}
 	for i, sub := range s.subs[1:] {
 		t := newFurther(fmt.Sprintf("client %d", i+2), s.Plan, s.phase, common, sub)
 		t.join.foreign = s.server == nil
+		t.clocks = s.collect.clocks
 		s.further = append(s.further, t)
 	}
 }
@@ -105,8 +109,8 @@ func (s *session) cutShort() {
 	}
 }
 
-// clocks tells whether the clocks went on as they should during the phase.
-func (s *session) clocks(wall rt.WallOffset, boot int64) {
+// steady tells whether the clocks went on as they should during the phase.
+func (s *session) steady(wall rt.WallOffset, boot int64) {
 	now := rt.ReadWallOffset()
 	s.phase.WallMoved = now.Offset - wall.Offset
 	if moved := abs(s.phase.WallMoved); moved > 1000+wall.Bracket+now.Bracket {

@@ -63,6 +63,7 @@ type session struct {
 	before, after            [2]*opcua.Snapshot // server, client
 	countersFrom, countersTo host.CPUCounters
 	floors                   []floorPair
+	clocks                   *clocks // nil: no Remote
 	besides                  []*beside
 	trace                    *tracer // nil: not asked for
 	failed                   error   // what ended the run before its time
@@ -125,6 +126,9 @@ func (s *session) prepare() error {
 	s.file.Attained.Iterations = p.Task.Iterations
 	s.file.Processes = append(s.file.Processes, *c.Info)
 	s.file.Phase.Clock = commonClock(server, c.Info)
+	if s.Remote != nil && s.Remote.Clock != nil {
+		s.clocks = compareClocks(s.Remote.Clock, s.file.Phase.Clock == "common")
+	}
 	return s.required()
 }
 
@@ -172,6 +176,10 @@ func (s *session) align() error {
 			return errors.New("align: no value arrived during the warm-up; make it longer (--warm-up)")
 		}
 		s.local.Origin = arrivals
+		if s.clocks != nil && s.clocks.ready(s.ctx, 3*time.Second) {
+			offset, _, _ := s.clocks.at(rt.Now())
+			s.local.Origin = s.grid.Origin - offset
+		}
 	}
 	host := s.server
 	if t.Host == bench.HostClient {
@@ -217,6 +225,7 @@ func (s *session) invalid(text string) { s.file.Invalid = append(s.file.Invalid,
 
 // close ends what still runs and gives all memory back.
 func (s *session) close() {
+	s.clocks.end()
 	var wg sync.WaitGroup
 	for _, c := range []*child{s.client, s.server} {
 		if c == nil {

@@ -26,6 +26,9 @@ func (s *session) results() {
 			s.file.Attained.IterationTime = float64(v) / float64(n)
 		}
 	}
+	if s.clocks != nil {
+		s.file.Nodes = s.nodes()
+	}
 	if s.Remote != nil && s.part == nil {
 		c.settle(nil, nil)
 		for _, t := range s.further {
@@ -65,11 +68,24 @@ func (s *session) results() {
 	f.process(bench.ProcessServer, s.before[0], s.after[0], messages)
 	f.process(bench.ProcessClient, s.before[1], s.after[1], messages)
 	serverCounters(&f, s.before[0], s.after[0])
+	f.clock(s.file.Nodes, s.phase.Clock)
 	f.list = append(f.list, ratios...)
 	if s.part != nil {
 		f.override(s.part.Figures)
 	}
 	s.file.Figures = f.list
+}
+
+// nodes is what is known of the way between two ends.
+func (s *session) nodes() *bench.Nodes {
+	var worst *int64
+	if t := &s.collect.tally; t.clocks != nil && t.unplaced == 0 && t.live > 0 {
+		worst = &t.worst
+	}
+	if text := s.clocks.remark(); text != "" {
+		s.warn(text)
+	}
+	return &bench.Nodes{Clock: s.clocks.result(worst, s.collect.fit.slopes)}
 }
 
 // serverCounters are the embedded server's own counts over the phase.
@@ -120,6 +136,11 @@ func throttling(h bench.Host, p bench.Plan) bool {
 // series summarises every series and the floor, and takes the ratios.
 func (s *session) series(f *figures) {
 	c := s.collect
+	for _, t := range s.tallies() {
+		if t.blurred() != "" {
+			t.series["arrival_offset"] = newMeasured(t.series["arrival_offset"].object, s.phase)
+		}
+	}
 	for _, name := range seriesOf() {
 		m := c.series[name[1]]
 		sum, err := bench.Summarize(suite, m.object, name[1], m.series, m.blocks, s.phase.First, s.phase.Grid.Period)
@@ -128,6 +149,9 @@ func (s *session) series(f *figures) {
 		}
 		if sum.Count == 0 {
 			sum.NA = s.absent(name[1])
+		}
+		if name[1] == "server_transmit_jitter" && !c.common {
+			sum.Avg = nil // of residuals: 0 by construction
 		}
 		s.file.Series = append(s.file.Series, sum)
 	}
@@ -171,7 +195,9 @@ func (s *session) absent(name string) string {
 	switch {
 	case s.phase.Ran == 0:
 		return "no cycle was measured"
-	case s.phase.Clock != "common" && name != "write_round_trip" && name != "inter_arrival_deviation":
+	case name == "arrival_offset" && s.collect.blurred() != "":
+		return s.collect.blurred()
+	case s.phase.Clock != "common" && (name == "server_transmit_time" || name == "network_time"):
 		return s.phase.Clock
 	case name == "network_time" || name == "client_receive_time":
 		return "no message had an exact kernel stamp"
@@ -182,7 +208,8 @@ func (s *session) absent(name string) string {
 // jitter fills server_transmit_jitter with host = server: the deviation of R − S from its
 // median over the phase.
 func (c *collect) jitter() {
-	if c.join.client {
+	c.fit.flush()
+	if c.join.client || !c.common {
 		return
 	}
 	offset := c.series["arrival_offset"]

@@ -1,6 +1,9 @@
 package run
 
 import (
+	"fmt"
+	"time"
+
 	"opcycle/bench"
 	"opcycle/record"
 )
@@ -16,6 +19,10 @@ type tally struct {
 	wall   int64 // REALTIME − MONOTONIC, ns, before the phase
 	common bool  // both processes read one clock
 	join   *join
+	clocks *clocks // without a common clock: what is known of the server's; nil: nothing
+
+	worst    int64 // bound of the offset at an arrival
+	unplaced int64 // arrivals without an offset
 
 	series  map[string]*measured
 	outcome map[bench.Outcome]int64
@@ -120,11 +127,10 @@ func (t *tally) arrive(r *row) {
 		t.add("inter_arrival_deviation", k, a.Received-t.before.at-t.phase.Grid.Period)
 	}
 	t.before = arrivalOf{k, a.Received, true}
-	if !t.common {
-		return
+	if due, ok := t.due(k, a.Received); ok {
+		t.add("arrival_offset", k, a.Received-due)
 	}
-	t.add("arrival_offset", k, a.Received-t.phase.Grid.Due(k))
-	if r.hasSent {
+	if r.hasSent && t.common {
 		t.add("server_transmit_time", k, a.Received-r.sent.Before)
 	}
 	if a.Flags&record.FlagStamped == 0 {
@@ -132,15 +138,50 @@ func (t *tally) arrive(r *row) {
 		return
 	}
 	kernel := a.Kernel - t.wall
-	if r.hasSent {
+	if r.hasSent && t.common {
 		t.add("network_time", k, kernel-r.sent.Before)
 	}
 	t.add("client_receive_time", k, a.Received-kernel)
 }
 
+// due is S(k) on the clock of an arrival at the given instant; ok is false when the two
+// clocks cannot be compared.
+func (t *tally) due(k, received int64) (due int64, ok bool) {
+	if t.common {
+		return t.phase.Grid.Due(k), true
+	}
+	if t.clocks == nil {
+		return 0, false
+	}
+	offset, bound, ok := t.clocks.at(received)
+	t.worst = max(t.worst, bound)
+	if !ok {
+		t.unplaced++
+	}
+	return t.phase.Grid.Due(k) - offset, ok
+}
+
+// blurred says why what needs one clock for both ends is n/a; empty: it is known.
+func (t *tally) blurred() string {
+	switch {
+	case t.common:
+		return ""
+	case t.clocks == nil:
+		return t.phase.Clock
+	case t.unplaced > 0:
+		return t.phase.Clock + ", and the two could not be compared"
+	case t.worst > t.phase.Grid.Period/10:
+		return fmt.Sprintf("%s, and the offset is known to ±%s at worst: more than a tenth of the cycle", t.phase.Clock, time.Duration(t.worst).Round(time.Microsecond))
+	}
+	return ""
+}
+
 // decide gives index k its one outcome and cause.
 func (t *tally) decide(r *row) (bench.Outcome, bench.Cause) {
-	f := t.join.facts(r, t.phase.Grid, t.wall, t.common)
+	f := t.join.facts(r, t.wall)
+	if f.Arrived {
+		f.Due, f.CommonClock = t.due(r.k, f.Received)
+	}
 	t.sentMessages += r.messages
 	out, cause := bench.Attribute(f, int64(t.plan.Task.Deadline), t.phase.Grid.Period)
 	if t.join.foreign && out != bench.OnTime {

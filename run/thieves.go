@@ -3,6 +3,7 @@ package run
 import (
 	"opcycle/bench"
 	"opcycle/record"
+	"opcycle/rt"
 	"opcycle/workloads/opcua"
 )
 
@@ -15,6 +16,7 @@ type abnormal struct {
 	prev    record.Release // the one before it, K < 0 for none
 	next    record.Release // of a skipped index: the executed release after it
 	pub     bool           // these are the publisher's, although the client hosts the program
+	shift   int64          // the publisher's clock less the client's; 0 with a common clock
 }
 
 // keep stores index r in full, up to bench.AbnormalMax, beyond that it only counts.
@@ -24,6 +26,7 @@ func (c *collect) keep(r *row, rel *record.Release, executed bool, out bench.Out
 		return
 	}
 	a := abnormal{release: c.full(r, rel, executed, out, cause), prev: record.Release{K: -1}, next: record.Release{K: -1}}
+	a.shift, _ = c.shift(r)
 	if executed {
 		a.rel = *rel
 	}
@@ -41,7 +44,25 @@ func (c *collect) keep(r *row, rel *record.Release, executed bool, out bench.Out
 	c.abnormal = append(c.abnormal, a)
 }
 
-// full is index r as the result holds it: instants in ns after the phase's first due time.
+// shift is the publisher's clock less the client's when r arrived, or, if it did not, at the
+// newest estimate.
+func (t *tally) shift(r *row) (ns int64, ok bool) {
+	switch {
+	case t.common:
+		return 0, true
+	case t.clocks == nil:
+		return 0, false
+	}
+	at := r.arrival.Received
+	if !r.arrived {
+		at = rt.Now()
+	}
+	ns, _, ok = t.clocks.at(at)
+	return ns, ok
+}
+
+// full is index r as the result holds it: instants in ns after the phase's first due time,
+// on the publisher's clock; of the client's those that can be placed on it.
 func (c *collect) full(r *row, rel *record.Release, executed bool, out bench.Outcome, cause bench.Cause) bench.Release {
 	zero := c.phase.Grid.Due(c.phase.First)
 	at := func(t int64) *int64 {
@@ -52,16 +73,21 @@ func (c *collect) full(r *row, rel *record.Release, executed bool, out bench.Out
 		return &v
 	}
 	b := bench.Release{K: r.k, Second: float64(c.phase.Grid.Due(r.k)-zero) / 1e9, Outcome: out, Cause: cause, Executed: executed}
-	if executed {
-		b.Wake, b.Begin, b.End, b.Done = at(rel.Wake), at(rel.Begin), at(rel.End), at(rel.Done)
+	shift, placed := c.shift(r)
+	of := int64(0) // the release's clock
+	if c.join.client {
+		of = shift
+	}
+	if executed && (placed || !c.join.client) {
+		b.Wake, b.Begin, b.End, b.Done = at(rel.Wake+of), at(rel.Begin+of), at(rel.End+of), at(rel.Done+of)
 	}
 	if r.hasSent {
 		b.Sent = at(r.sent.Before)
 	}
-	if r.arrived {
-		b.Received = at(r.arrival.Received)
+	if r.arrived && placed {
+		b.Received = at(r.arrival.Received + shift)
 		if r.arrival.Flags&record.FlagStamped != 0 {
-			b.Kernel = at(r.arrival.Kernel - c.wall)
+			b.Kernel = at(r.arrival.Kernel - c.wall + shift)
 		}
 	}
 	if cause == bench.Coalesced && !r.hasSent {
@@ -135,8 +161,8 @@ func (c *collect) window(a *abnormal, usual, offset int64) window {
 	case !a.release.Executed && a.next.K >= 0: // nobody woke the task in time
 		return asleep(a, grid)
 	case a.release.Received != nil: // late on the way
-		from := c.phase.Grid.Due(a.release.K)
-		to := *a.release.Received + c.phase.Grid.Due(c.phase.First)
+		from := c.phase.Grid.Due(a.release.K) - a.shift // on the client's clock, as its pauses are
+		to := *a.release.Received + c.phase.Grid.Due(c.phase.First) - a.shift
 		return window{from: from, to: to, lost: max(0, to-from-offset), delay: -1, client: true}
 	}
 	return window{delay: -1}
