@@ -192,7 +192,7 @@ func (r *Request) mounts(who role) []need {
 		const tracefs = "/sys/kernel/tracing"
 		out = append(out,
 			mount(tracefs, tracefs, "", "tracing: opcycle makes a tracer instance of its own in it. Never :z or :Z: that would label the host's"),
-			say("--security-opt label=disable", "SecurityLabelDisable=true", "SELinux: tracefs is tracefs_t, which no container type may touch, and no boolean allows"))
+			say("--security-opt label=disable", "PodmanArgs=--security-opt=label=disable", "SELinux: tracefs is tracefs_t, which no container type may touch, and no boolean allows"))
 	}
 	return out
 }
