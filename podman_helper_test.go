@@ -68,11 +68,11 @@ exec nsenter -t %[3]d -m --wd="$PWD" %[2]s --root %[1]s/s --runroot %[1]s/r --tm
 	return p
 }
 
-// namespace is a process whose mount namespace has no v2 half of a hybrid cgroup tree. It
-// ends with the test.
+// namespace is a process whose mount namespace has no v2 half of a hybrid cgroup tree, and
+// tracefs, which systemd mounts on other machines. It ends with the test.
 func (p *podman) namespace() int {
 	p.t.Helper()
-	cmd := exec.Command("unshare", "-m", "sh", "-c", "umount /sys/fs/cgroup/unified 2>/dev/null; echo ready; read end")
+	cmd := exec.Command("unshare", "-m", "sh", "-c", "umount /sys/fs/cgroup/unified 2>/dev/null; mount -t tracefs none /sys/kernel/tracing; echo ready; read end")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	in, err1 := cmd.StdinPipe()
 	out, err2 := cmd.StdoutPipe()

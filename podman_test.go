@@ -265,7 +265,7 @@ func kernelHas(line string) bool {
 }
 
 // tools: the second image on a base without a network, from this machine; the noise of a
-// plan is stress-ng's.
+// plan is stress-ng's, and the kernel is traced without a capability for it.
 func (p *podman) tools() {
 	t := p.t
 	for _, tool := range []string{"stress-ng", "cyclictest"} {
@@ -275,13 +275,18 @@ func (p *podman) tools() {
 	p.base("localhost/base:latest", "stress-ng", "cyclictest")
 	p.image("opcycle-tools", "localhost/opcycle-tools:latest", "--build-arg", "TOOLS_BASE=localhost/base:latest")
 	results := filepath.Join(t.TempDir(), "results")
-	out, code := p.ends(p.shell(p.deployed("podman", profile(t, relaxedRun, "plc: {"+relaxedPLC+"}"), "--stress-ng", "--results", results)))
+	out, code := p.ends(p.shell(p.deployed("podman", profile(t, relaxedRun, "plc: {"+relaxedPLC+"}"), "--stress-ng", "--trace", "--results", results)))
 	if code != exitPass && code != exitFailed {
 		t.Fatalf("exit %d\n%s", code, out)
 	}
 	f := p.result(results)
-	said := fmt.Sprint(f.Suites)
-	if len(f.Suites) != 1 || len(f.Suites[0].Absent) > 0 || !strings.Contains(said, "stress-ng") {
-		t.Errorf("beside: %s", head(said))
+	for _, want := range []string{bench.SuiteStress, "trace"} {
+		i := slices.IndexFunc(f.Suites, func(s bench.SuiteResult) bool { return s.Suite == want })
+		if i < 0 || len(f.Suites[i].Absent) > 0 || !f.Suites[i].Complete {
+			t.Errorf("%s is not whole in %s", want, head(fmt.Sprintf("%+v", f.Suites)))
+		}
+	}
+	if traces, err := filepath.Glob(filepath.Join(results, "*", "trace.txt")); err != nil || len(traces) != 1 {
+		t.Errorf("traces: %q, %v", traces, err)
 	}
 }

@@ -288,7 +288,7 @@ func TestARunIsUploaded(t *testing.T) {
 	if err != nil || f.Host.Name != "plc-7" || !f.Complete {
 		t.Errorf("of %q, complete %v, %v; sent %q", f.Host.Name, f.Complete, err, s.order)
 	}
-	if text := c.stdout.String() + c.stderr.String(); strings.Contains(text, secret) || !strings.Contains(text, "uploaded cycles.bin, run.json") {
+	if text := c.stdout.String() + c.stderr.String(); strings.Contains(text, secret) || !strings.Contains(text, ", run.json to "+s.URL+"/fleet/monday/run.json") {
 		t.Error("the upload was not said, or its key was")
 	}
 }
