@@ -19,6 +19,8 @@ type Facts struct {
 	KernelExact  bool
 	Disconnected bool // k lies in a stretch without a session or subscription
 
+	Retransmitted bool // between Due and Received, or within RetransmissionReach, a segment was sent again
+
 	ServerLog   bool // the server's side of the log is known at all
 	CommonClock bool // Due, Done, Before and Received, Kernel are on one clock
 }
@@ -57,7 +59,9 @@ func missedCause(f Facts) Cause {
 func lateCause(f Facts, deadline, period int64) Cause {
 	switch {
 	case f.Executed && f.Done-f.Due > deadline:
-		return LateTask
+		return LateTask // it would be late without any network
+	case f.Retransmitted: // it delays Publish requests, too, and what comes after it
+		return LateRetransmission
 	case f.Waited:
 		return LatePublishRequest
 	case f.Sent && f.Before != 0 && f.KernelExact && f.Kernel-f.Before > period/2:

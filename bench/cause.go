@@ -28,6 +28,7 @@ const (
 // Causes of a late index, in the order in which they are tried.
 const (
 	LateTask           Cause = "task"            // X − S > D
+	LateRetransmission Cause = "retransmission"  // within 1 s of a segment that either end sent again
 	LatePublishRequest Cause = "publish_request" // no Publish request waited when it was due
 	LateNetwork        Cause = "network"         // K − P > T/2
 	LateClient         Cause = "client"          // R − K > T/2
@@ -40,5 +41,5 @@ func MissedCauses() []Cause {
 
 // LateCauses returns the causes of a late index in the order of metrics.md.
 func LateCauses() []Cause {
-	return []Cause{LateTask, LatePublishRequest, LateNetwork, LateClient, Unknown}
+	return []Cause{LateTask, LateRetransmission, LatePublishRequest, LateNetwork, LateClient, Unknown}
 }

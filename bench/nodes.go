@@ -3,6 +3,10 @@ package bench
 // Nodes is what a run knows of the way between two ends that one conductor did not start.
 type Nodes struct {
 	Clock ClockComparison `json:"clock"`
+	// Server and Client are what each end's kernel tells of the way; a server that handed no
+	// books over has none.
+	Server *End `json:"server,omitempty"`
+	Client *End `json:"client,omitempty"`
 }
 
 // ClockComparison are the readings of the server's CLOCK_MONOTONIC over a connection of

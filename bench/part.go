@@ -27,6 +27,7 @@ type Part struct {
 	LeftOut  int64       `json:"abnormal_left_out"`
 	Process  ProcessInfo `json:"process"`
 	Host     Host        `json:"host"`
+	End      *End        `json:"end"`
 	Findings []Finding   `json:"findings,omitempty"` // of check on the server's machine, before it started
 	Attained Attained    `json:"attained"`
 	Invalid  []string    `json:"invalid"`

@@ -59,6 +59,7 @@ func seriesTable() []seriesKind {
 		{[]string{"allocations"}, plain("1", "count", "sum", "max", "per_packet")},
 		// Beyond the table of metrics.md; defined in the README, "Further figures".
 		{[]string{"clock"}, append(plain("ns", "offset", "bound_max"), plain("1", "estimates", "failed")...)},
+		{[]string{"tcp"}, append(plain("1", "retransmissions"), plain("ns", "rtt", "rtt_min", "rto")...)},
 		{[]string{"writes"}, plain("1", "sent", "acknowledged", "no_ack", "failed", "late_ack", "echo_skipped")},
 		{[]string{"inputs"}, plain("1", "fresh", "stale", "skipped_values")},
 		{[]string{"cpu"}, plain("ns", "sum", "per_packet")},

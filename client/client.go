@@ -19,6 +19,7 @@ import (
 
 	"opcycle/bench"
 	"opcycle/record"
+	"opcycle/rt"
 
 	"github.com/gopcua/opcua"
 	"github.com/gopcua/opcua/ua"
@@ -89,6 +90,7 @@ type link struct {
 	subID  uint32
 	echo   *ua.NodeID
 	stamps *stamps
+	tcp    *rt.TCPLog
 	ctx    context.Context
 	cancel context.CancelFunc
 	broken chan error // the first failure of any of its goroutines
@@ -126,6 +128,9 @@ func (c *Client) Counts() Counts {
 	return n
 }
 
+// Connection is what the kernel knows of the present connection.
+func (c *Client) Connection() rt.TCPState { return c.link.Load().tcp.State(rt.Now()) }
+
 // Newest is the newest complete grid index and when it came; ok is false before the first. hot.
 func (c *Client) Newest() (k, received int64, ok bool) { return c.pump.newest() }
 
@@ -156,7 +161,8 @@ func (c *Client) open(ctx context.Context, timeout time.Duration) (*link, error)
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	var descriptor uintptr
 	dialer := &net.Dialer{Timeout: time.Second, FallbackDelay: -1, Control: func(_, _ string, raw syscall.RawConn) error {
-		return raw.Control(func(fd uintptr) { descriptor = fd }) // the last address tried is the one connected
+		l.tcp = rt.NewTCPLog(raw, rt.Now()) // the last address tried is the one connected
+		return raw.Control(func(fd uintptr) { descriptor = fd })
 	}}
 	ack := *uacp.DefaultClientACK
 	ack.ReceiveBufSize, ack.SendBufSize = uint32(c.cfg.Buffer), uint32(c.cfg.Buffer)

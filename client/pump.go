@@ -79,6 +79,7 @@ func (c *Client) publishLoop(l *link) {
 			l.fail(err)
 			return
 		}
+		l.tcp.Look(rt.Now()) // the value is in our hands
 	}
 }
 

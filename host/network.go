@@ -1,7 +1,6 @@
 package host
 
 import (
-	"path"
 	"slices"
 	"strings"
 )
@@ -9,20 +8,9 @@ import (
 // networkCPUs are the CPUs to which the interrupts of network cards are delivered now;
 // nil when no card's interrupts could be found or their targets not be read.
 func (t *tree) networkCPUs(irqs table) []int {
-	const dir = "sys/class/net"
-	var names, numbers []string // how cards are called in /proc/interrupts, their MSI numbers
-	for _, card := range t.entries(dir) {
-		link, ok := t.link(dir + "/" + card + "/device")
-		if !ok {
-			continue // lo, bridges: no hardware
-		}
-		device := path.Base(link) // "0000:03:00.0" with its MSI numbers, or "virtio3", known by name
-		names = append(names, card, device)
-		numbers = append(numbers, t.entries(dir+"/"+card+"/device/msi_irqs")...)
-	}
 	var out []int
-	for _, r := range irqs.rows {
-		if r.isDevice() && slices.Max(r.counts) > 0 && (slices.Contains(numbers, r.label) || servesAny(r.device, names)) {
+	for _, card := range t.entries("sys/class/net") {
+		for _, r := range t.cardInterrupts(card, irqs) {
 			out = append(out, t.deliveredTo(r.label)...)
 		}
 	}

@@ -140,6 +140,11 @@ func EnableRxStamps(uintptr) error { return unsupported("SO_TIMESTAMPNS") }
 // ReadTCPInfo fails outside Linux.
 func ReadTCPInfo(uintptr) (TCPInfo, error) { return TCPInfo{}, unsupported("TCP_INFO") }
 
+func socketNames(uintptr) (local, peer string) { return "", "" }
+
+// ReadCard fails outside Linux.
+func ReadCard(string) (Card, error) { return Card{}, unsupported("ethtool") }
+
 // Stamper watches a socket on Linux; elsewhere there is none.
 type Stamper struct{}
 

@@ -6,6 +6,7 @@ import "time"
 // a slow peer.
 type TCPInfo struct {
 	RTT, RTTVar, RTO time.Duration // smoothed round trip, its variation, retransmission time-out
+	MinRTT           time.Duration // the smallest that the kernel saw within its window (5 min)
 	Retransmits      uint32        // of the present unacknowledged segment
 	TotalRetransmits uint32        // since the connection was made
 	Unacked          uint32        // segments in flight

@@ -2,6 +2,7 @@ package rt
 
 import (
 	"fmt"
+	"net/netip"
 	"syscall"
 	"time"
 	"unsafe"
@@ -66,6 +67,7 @@ func ReadTCPInfo(fd uintptr) (TCPInfo, error) {
 	return TCPInfo{
 		RTT:              time.Duration(got.Rtt) * time.Microsecond,
 		RTTVar:           time.Duration(got.Rttvar) * time.Microsecond,
+		MinRTT:           time.Duration(got.Min_rtt) * time.Microsecond,
 		RTO:              time.Duration(got.Rto) * time.Microsecond,
 		Retransmits:      uint32(got.Retransmits),
 		TotalRetransmits: got.Total_retrans,
@@ -74,4 +76,18 @@ func ReadTCPInfo(fd uintptr) (TCPInfo, error) {
 		SendMSS:          got.Snd_mss,
 		SendWindow:       got.Snd_cwnd,
 	}, nil
+}
+
+// socketNames are both ends of a TCP socket as host:port; empty: not known. Cold.
+func socketNames(fd uintptr) (local, peer string) {
+	name := func(a unix.Sockaddr, err error) string {
+		switch x := a.(type) {
+		case *unix.SockaddrInet4:
+			return netip.AddrPortFrom(netip.AddrFrom4(x.Addr), uint16(x.Port)).String()
+		case *unix.SockaddrInet6:
+			return netip.AddrPortFrom(netip.AddrFrom16(x.Addr).Unmap(), uint16(x.Port)).String()
+		}
+		return ""
+	}
+	return name(unix.Getsockname(int(fd))), name(unix.Getpeername(int(fd)))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"opcycle/bench"
+	"opcycle/host"
 	"opcycle/record"
 	"opcycle/rt"
 	"opcycle/workloads/opcua"
@@ -23,6 +24,7 @@ type books struct {
 	exceptions []bench.Exception
 	leftOut    int64
 	before     *opcua.Snapshot
+	counters   host.CPUCounters // of this machine, before
 }
 
 // serverSeries are the series that the server's clock alone can tell.
@@ -175,9 +177,10 @@ func (s *session) merge(p bench.Part) {
 	for _, e := range p.Exceptions {
 		known[e.K] = e
 	}
-	decided := s.collect.settle(&p, known)
+	again := s.retransmissions()
+	decided := s.collect.settle(&p, known, again)
 	for _, t := range s.further {
-		t.settle(&p, known)
+		t.settle(&p, known, again)
 	}
 	s.file.Series = slices.DeleteFunc(s.file.Series, func(x bench.Series) bool {
 		return slices.ContainsFunc(p.Series, func(y bench.Series) bool { return y.Name == x.Name })

@@ -29,10 +29,14 @@ func (s *session) results() {
 	if s.clocks != nil {
 		s.file.Nodes = s.nodes()
 	}
+	if s.Remote == nil {
+		s.resentHere()
+	}
 	if s.Remote != nil && s.part == nil {
-		c.settle(nil, nil)
+		again := s.retransmissions()
+		c.settle(nil, nil, again)
 		for _, t := range s.further {
-			t.settle(nil, nil)
+			t.settle(nil, nil, again)
 		}
 	}
 	var f figures
@@ -69,6 +73,7 @@ func (s *session) results() {
 	f.process(bench.ProcessClient, s.before[1], s.after[1], messages)
 	serverCounters(&f, s.before[0], s.after[0])
 	f.clock(s.file.Nodes, s.phase.Clock)
+	f.network(s.file.Nodes, s.phase, s.local)
 	f.list = append(f.list, ratios...)
 	if s.part != nil {
 		f.override(s.part.Figures)
@@ -85,7 +90,12 @@ func (s *session) nodes() *bench.Nodes {
 	if text := s.clocks.remark(); text != "" {
 		s.warn(text)
 	}
-	return &bench.Nodes{Clock: s.clocks.result(worst, s.collect.fit.slopes)}
+	n := &bench.Nodes{Clock: s.clocks.result(worst, s.collect.fit.slopes)}
+	n.Client = endOf(s.Root, s.after[1], s.Plan.Client.CPUs, s.countersFrom, s.countersTo)
+	if s.part != nil {
+		n.Server = s.part.End
+	}
+	return n
 }
 
 // serverCounters are the embedded server's own counts over the phase.

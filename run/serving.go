@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"opcycle/bench"
+	"opcycle/host"
 	"opcycle/record"
 	"opcycle/workloads/opcua"
 )
@@ -142,6 +143,7 @@ func (s *serving) window(ctx context.Context, w bench.Window) {
 	s.drain()
 	if !w.Done {
 		s.books = newBooks(s.Plan, s.grid, w, now)
+		s.books.counters, _ = host.Counters("/") // a nil field says what is missing
 		for i := range s.recent {
 			s.books.join.server(&s.recent[i])
 		}
@@ -149,6 +151,10 @@ func (s *serving) window(ctx context.Context, w bench.Window) {
 		return
 	}
 	part := s.books.part(w, s.Host, s.info, now, throttling(s.Host, s.Plan))
+	counters, _ := host.Counters("/")
+	part.End = endOf("/", now, s.Plan.Server.CPUs, s.books.counters, counters)
+	warnings, invalid := quotaAndSteal(counters.Since(s.books.counters, s.Plan.Server.CPUs), time.Duration(s.books.phase.Ran*s.books.phase.Grid.Period), "the server's host: ")
+	part.Warnings, part.Invalid = append(part.Warnings, warnings...), append(part.Invalid, invalid...)
 	s.books, part.Findings = nil, s.found
 	if warning != "" {
 		part.Warnings = append(part.Warnings, warning)

@@ -196,9 +196,9 @@ func (t *tally) decide(r *row) (bench.Outcome, bench.Cause) {
 	return out, cause
 }
 
-// settle decides the pending indices by the server's log; without one by what the client
-// alone knows.
-func (t *tally) settle(p *bench.Part, known map[int64]bench.Exception) map[int64]verdictOf {
+// settle decides the pending indices by the server's log and by when segments were sent
+// again; without a log by what the client alone knows.
+func (t *tally) settle(p *bench.Part, known map[int64]bench.Exception, again bench.Retransmissions) map[int64]verdictOf {
 	decided := map[int64]verdictOf{}
 	for _, u := range t.pending {
 		if p != nil {
@@ -209,6 +209,7 @@ func (t *tally) settle(p *bench.Part, known map[int64]bench.Exception) map[int64
 			}
 			e.Apply(&u.facts)
 		}
+		u.facts.Retransmitted = u.facts.Arrived && again.Near(u.facts.Due, u.facts.Received)
 		out, cause := bench.Attribute(u.facts, int64(t.plan.Task.Deadline), t.phase.Grid.Period)
 		t.count(u.k, out, cause)
 		decided[u.k] = verdictOf{out, cause}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"opcycle/bench"
+	"opcycle/host"
 )
 
 // commonClock is "common" when both processes provably read one clock (metrics.md,
@@ -130,18 +131,29 @@ func (s *session) connections(i int, t *tally) {
 	}
 }
 
-// machine tells what the kernel counted on the measured CPUs during the phase.
+// machine tells what the kernel counted on the measured CPUs of this machine during the
+// phase.
 func (s *session) machine() {
-	cpus := append(append([]int(nil), s.Plan.Server.CPUs...), s.Plan.Client.CPUs...)
+	cpus := slices.Clone(s.Plan.Client.CPUs)
+	if s.Remote == nil {
+		cpus = append(cpus, s.Plan.Server.CPUs...)
+	}
 	slices.Sort(cpus)
 	d := s.countersTo.Since(s.countersFrom, slices.Compact(cpus))
-	phase := time.Duration(s.phase.Ran * s.phase.Grid.Period)
+	warnings, invalid := quotaAndSteal(d, time.Duration(s.phase.Ran*s.phase.Grid.Period), "")
+	s.file.Warnings, s.file.Invalid = append(s.file.Warnings, warnings...), append(s.file.Invalid, invalid...)
+}
+
+// quotaAndSteal are the two ways in which a machine takes time away that the kernel counts;
+// where says whose it is.
+func quotaAndSteal(d host.CPUCounters, phase time.Duration, where string) (warnings, invalid []string) {
 	for _, c := range d.CPUs {
 		if c.Steal != nil && phase > 0 && *c.Steal > phase/100 {
-			s.warn(fmt.Sprintf("steal on CPU %d: %.1f %% of the time", c.CPU, 100*float64(*c.Steal)/float64(phase)))
+			warnings = append(warnings, fmt.Sprintf("%ssteal on CPU %d: %.1f %% of the time", where, c.CPU, 100*float64(*c.Steal)/float64(phase)))
 		}
 	}
 	if d.Throttled != nil && *d.Throttled > 0 {
-		s.invalid(fmt.Sprintf("the cgroup's CPU quota was hit %d times", *d.Throttled))
+		invalid = append(invalid, fmt.Sprintf("%sthe cgroup's CPU quota was hit %d times", where, *d.Throttled))
 	}
+	return warnings, invalid
 }

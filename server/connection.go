@@ -9,6 +9,7 @@ import (
 
 	"github.com/gopcua/opcua/ua"
 
+	"opcycle/rt"
 	"opcycle/wire"
 )
 
@@ -42,6 +43,7 @@ type connection struct {
 	slots   []publishRequest
 	next    int // slot to try first
 	closing chan struct{}
+	tcp     atomic.Pointer[rt.TCPLog] // nil before the first Publish request
 
 	sessions []*session // bound to this channel, or were
 }
@@ -157,5 +159,36 @@ func (c *connection) serve(id uint32, body []byte) (err error) {
 	case !whole:
 		return c.fault(id, h.handle, ua.StatusBadDecodingError)
 	}
-	return c.publish(id, body, h)
+	err = c.publish(id, body, h)
+	c.watch() // now that the PLC thread has what it waits for
+	return err
+}
+
+// watch looks how the connection's values get through; at the first Publish request it
+// begins to. warm.
+func (c *connection) watch() {
+	l := c.tcp.Load()
+	if l == nil {
+		raw, err := c.conn.SyscallConn()
+		if err != nil { // it is closed
+			return
+		}
+		l = rt.NewTCPLog(raw, rt.Now()-int64(time.Since(c.opened)))
+		c.tcp.Store(l)
+	}
+	l.Look(rt.Now())
+}
+
+// Connections are what the kernel knows of the open connections that ever asked for
+// notifications.
+func (s *Server) Connections() []rt.TCPState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []rt.TCPState
+	for c := range s.connections {
+		if l := c.tcp.Load(); l != nil && !c.inbox.gone.Load() {
+			out = append(out, l.State(rt.Now()))
+		}
+	}
+	return out
 }

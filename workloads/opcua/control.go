@@ -89,6 +89,8 @@ type Snapshot struct {
 	Server      map[string]int64 `json:"server,omitempty"`
 	Executed    int64            `json:"executed"`
 	Skipped     int64            `json:"skipped"`
+	// Connections carry values; see bench.End.
+	Connections []bench.Connection `json:"connections,omitempty"`
 }
 
 // Pause is one collector pause, CLOCK_REALTIME ns.

@@ -166,6 +166,7 @@ func (m *measure) snapshot() *Snapshot {
 	s := snapshot()
 	for _, c := range m.clients {
 		s.Clients = append(s.Clients, c.Counts())
+		s.Connections = append(s.Connections, connection(c.Connection()))
 	}
 	if m.task != nil {
 		s.Executed, s.Skipped = m.task.control.Executed.Load(), m.task.control.Skipped.Load()

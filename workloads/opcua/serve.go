@@ -163,6 +163,9 @@ func (s *serve) snapshot() *Snapshot {
 		for i := range totals.NumField() {
 			n.Server[totals.Type().Field(i).Name] = totals.Field(i).Int()
 		}
+		for _, c := range s.server.Connections() {
+			n.Connections = append(n.Connections, connection(c))
+		}
 	}
 	if s.task != nil {
 		n.Executed, n.Skipped = s.task.control.Executed.Load(), s.task.control.Skipped.Load()
