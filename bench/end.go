@@ -81,11 +81,18 @@ type Card struct {
 	// Coalescing is how long an interrupt is kept back for more packets.
 	Coalescing *Coalescing `json:"coalescing"`
 	// EEE is Energy-Efficient Ethernet: whether it may be used, and whether the link uses it.
-	EEE      *EEE            `json:"eee"`
-	Offloads map[string]bool `json:"offloads"` // by ethtool's names: rx, tx, sg, tso, gso, gro, lro
-	IRQs     []CardIRQ       `json:"irqs"`
-	IRQsNA   string          `json:"irqs_na,omitempty"` // why there are none
-	Unknown  []string        `json:"unknown,omitempty"`
+	EEE      *EEE      `json:"eee"`
+	Offloads []Offload `json:"offloads"` // by name
+	IRQs     []CardIRQ `json:"irqs"`
+	IRQsNA   string    `json:"irqs_na,omitempty"` // why there are none
+	Unknown  []string  `json:"unknown,omitempty"`
+}
+
+// Offload is work that a card or its driver may take off the stack, by ethtool's names: rx
+// and tx (checksums), sg, tso, gso, gro, lro.
+type Offload struct {
+	Name string `json:"name"`
+	On   bool   `json:"on"`
 }
 
 // Coalescing in ns and packets; 0 packets: no limit of this kind.

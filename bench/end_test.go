@@ -54,7 +54,9 @@ func TestLateByRetransmission(t *testing.T) {
 		{"without one", func(f *Facts) { f.Retransmitted = false }, Late, LateNetwork},
 		{"before publish_request", func(f *Facts) { f.Waited = true }, Late, LateRetransmission},
 		{"before client", func(f *Facts) { f.Kernel = second + 5*ms }, Late, LateRetransmission},
-		{"the client alone knows", func(f *Facts) { *f = Facts{Due: f.Due, Arrived: true, Received: f.Received, CommonClock: true, Retransmitted: true} }, Late, LateRetransmission},
+		{"the client alone knows", func(f *Facts) {
+			*f = Facts{Due: f.Due, Arrived: true, Received: f.Received, CommonClock: true, Retransmitted: true}
+		}, Late, LateRetransmission},
 		{"after task", func(f *Facts) { f.Done = second + 11*ms }, Late, LateTask},
 		{"on time", func(f *Facts) { f.Received = second + 10*ms }, OnTime, ""},
 		{"not late without a common clock", func(f *Facts) { f.CommonClock = false }, OnTime, ""},

@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"path"
@@ -27,7 +28,10 @@ func CardOf(root, local string) (bench.Card, error) {
 	if err != nil {
 		return bench.Card{}, err
 	}
-	out := bench.Card{Name: name, Driver: c.Driver, Offloads: c.Offloads, Unknown: c.Unknown}
+	out := bench.Card{Name: name, Driver: c.Driver, Offloads: []bench.Offload{}, Unknown: c.Unknown}
+	for _, o := range slices.Sorted(maps.Keys(c.Offloads)) {
+		out.Offloads = append(out.Offloads, bench.Offload{Name: o, On: c.Offloads[o]})
+	}
 	if q := c.Coalescing; q != nil {
 		out.Coalescing = &bench.Coalescing{RxDelay: int64(q.RxDelay), RxFrames: q.RxFrames, AdaptiveRx: q.AdaptiveRx,
 			TxDelay: int64(q.TxDelay), TxFrames: q.TxFrames, AdaptiveTx: q.AdaptiveTx}

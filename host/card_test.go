@@ -21,7 +21,7 @@ func TestCardOfARoot(t *testing.T) {
 		"sys/class/net/eth0/speed":   "1000\n",
 		"sys/class/net/enp4s0/speed": "-1\n",
 		"proc/77/task/77/stat":       irqThread(77, "irq/130-eth0", 50),
-		"proc/78/task/78/stat":       irqThread(78, "irq/130-s-eth0", 49), // secondary
+		"proc/78/task/78/stat":       irqThread(78, "irq/130-s-eth0", 49),  // secondary
 		"proc/79/task/79/stat":       irqThread(79, "irq/132-enp4s0-", 60), // the kernel cuts names
 	} {
 		path := filepath.Join(root, name)

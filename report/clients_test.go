@@ -102,7 +102,7 @@ func TestCausesThatAreNotKnown(t *testing.T) {
 	for i, c := range bench.LateCauses() {
 		change(&f, "item", "late", string(c), float64(2*i-1))
 	}
-	if got := causesOf(&f, "", "late", bench.LateCauses()); !strings.Contains(got, "task n/a: no common clock, publish_request 1") {
+	if got := causesOf(&f, "", "late", bench.LateCauses()); !strings.Contains(got, "task n/a: no common clock, retransmission 1") {
 		t.Errorf("one cause is n/a: %q", got)
 	}
 }

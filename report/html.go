@@ -64,6 +64,7 @@ func page(p *printer, f *bench.File, v *judge.Verdict, refs []bench.Reference) {
 	validity(p, f, v)
 	budgets(p, v)
 	vendor(p, f, refs)
+	nodes(p, f)
 	pictures(p, f)
 	rows(p, f)
 	tails(p, f)

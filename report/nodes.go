@@ -21,6 +21,7 @@ func nodes(p *printer, f *bench.File) {
 		p.item("", fmt.Sprintf("on average %.2f cycles; both ends of it are on one clock, whatever the other clock says", v/float64(f.Plan.Period())))
 	}
 	clockOf(p, f, &n.Clock)
+	ends(p, f)
 }
 
 // loopLabel says from where to where the loop time goes.
