@@ -22,6 +22,7 @@ import (
 	"opcycle/rt"
 
 	"github.com/gopcua/opcua"
+	"github.com/gopcua/opcua/id"
 	"github.com/gopcua/opcua/ua"
 	"github.com/gopcua/opcua/uacp"
 )
@@ -82,6 +83,7 @@ type Client struct {
 	pump   *pump
 	writer *writer
 	got    bench.Attained
+	since  time.Time // StartTime of the server of the first connection
 }
 
 // link is one connection with its subscription.
@@ -189,6 +191,10 @@ func (c *Client) open(ctx context.Context, timeout time.Duration) (*link, error)
 	// After the netpoller has registered the socket, not before: the kernel wakes the
 	// youngest watcher first, and only the first to wake finds the runtime's one P free.
 	l.stamps = newStamps(descriptor, c.cfg.StamperPriority)
+	if err := c.sameServer(ctx, l); err != nil {
+		l.close()
+		return nil, err
+	}
 	if err := c.subscribe(ctx, l); err != nil {
 		l.close()
 		return nil, err
@@ -207,6 +213,23 @@ func (l *link) close() {
 	if l.stamps != nil {
 		l.stamps.close()
 	}
+}
+
+// sameServer refuses a server that was started after the first connection: it counts its
+// cycles anew, and its values would pass for other ones of this run.
+func (c *Client) sameServer(ctx context.Context, l *link) error {
+	v, err := l.opc.Node(ua.NewNumericNodeID(0, id.Server_ServerStatus_StartTime)).Value(ctx)
+	if err != nil {
+		return fmt.Errorf("read the StartTime of %s: %w", c.cfg.Endpoint, err)
+	}
+	since := v.Time()
+	if c.since.IsZero() {
+		c.since = since
+	}
+	if !since.Equal(c.since) {
+		return fmt.Errorf("%w at %s UTC; it counts its cycles anew, and this run ends", ErrRestarted, since.UTC().Format(time.DateTime))
+	}
+	return nil
 }
 
 // namespace is the index of the benchmark's namespace on this server.
@@ -300,5 +323,9 @@ func into[T ua.Response](dst *T) func(ua.Response) error {
 	}
 }
 
-// ErrLost says that the connection was lost and did not come back in time.
-var ErrLost = errors.New("connection lost")
+// ErrLost says that the connection was lost and did not come back in time, and ErrRestarted
+// that another server came in its place.
+var (
+	ErrLost      = errors.New("connection lost")
+	ErrRestarted = errors.New("the server was started anew")
+)

@@ -192,10 +192,10 @@ func eventually(t *testing.T, what string, ok func() bool) {
 // connections away.
 type proxy struct {
 	listener net.Listener
-	target   string
 	done     sync.WaitGroup
 
 	mu     sync.Mutex
+	target string
 	conns  map[net.Conn]struct{}
 	down   bool
 	chunks int // of the clients, complete
@@ -234,8 +234,9 @@ func (p *proxy) accept() {
 		}
 		p.mu.Lock()
 		p.taken++
+		target := p.target
 		p.mu.Unlock()
-		out, err := net.Dial("tcp", p.target)
+		out, err := net.Dial("tcp", target)
 		if err != nil || !p.keep(in, out) {
 			_ = in.Close()
 			if out != nil {
@@ -309,8 +310,14 @@ func (p *proxy) drop() {
 	}
 }
 
-func (p *proxy) raise() {
+func (p *proxy) raise() { p.raiseTo("") }
+
+// raiseTo is raise, from now on to another server.
+func (p *proxy) raiseTo(target string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.down = false
+	if target != "" {
+		p.target = target
+	}
 }

@@ -29,6 +29,9 @@ func (c *Client) Run(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return nil
 			}
+			if errors.Is(again, ErrRestarted) {
+				return fmt.Errorf("%w: %v; %w", ErrLost, err, again)
+			}
 			return fmt.Errorf("%w: %v; no new connection within %s (%v)", ErrLost, err, c.cfg.Reconnect, again)
 		}
 		c.link.Store(l)
@@ -58,8 +61,8 @@ func (c *Client) runLink(ctx context.Context, l *link) error {
 	return err
 }
 
-// redial tries for a new connection every 100 ms until the reconnect limit has passed; at
-// a limit of 0 it does not try.
+// redial tries for a new connection every 100 ms until the reconnect limit has passed, or a
+// server answers that is not the one before; at a limit of 0 it does not try.
 func (c *Client) redial(ctx context.Context) (*link, error) {
 	if c.cfg.Reconnect <= 0 {
 		return nil, errors.New("reconnect is 0: no second try")
@@ -70,6 +73,9 @@ func (c *Client) redial(ctx context.Context) (*link, error) {
 		l, err := c.connect(limit)
 		if err == nil {
 			return l, nil
+		}
+		if errors.Is(err, ErrRestarted) {
+			return nil, err
 		}
 		select {
 		case <-limit.Done():

@@ -99,6 +99,28 @@ func TestAConnectionThatComesBack(t *testing.T) {
 	everythingArrived(t, p, r)
 }
 
+// A server that was started anew in the place of the one that is gone counts its cycles from
+// the beginning: its values must not pass for later ones of the run, which ends at once.
+func TestAServerThatWasStartedAnew(t *testing.T) {
+	clean(t)
+	p, next := newPlant(t, 1), newPlant(t, 1)
+	via := newProxy(t, p.Addr().String())
+	r := run(t, config(t, via.endpoint(), bench.HostServer))
+	eventually(t, "values before", func() bool { k, _, _ := r.Newest(); return k > 20 })
+	via.drop()
+	before, _, _ := r.Newest()
+	via.raiseTo(next.Addr().String())
+	if err := r.ended(t); !errors.Is(err, ErrLost) || !errors.Is(err, ErrRestarted) {
+		t.Errorf("%v", err)
+	}
+	if k, _, _ := r.Newest(); k != before || r.Counts().Reconnects != 0 {
+		t.Errorf("%+v after the end, index %d before, %d after", r.Counts(), before, k)
+	}
+	if len(r.gaps) != 1 || r.gaps[0].K != before+1 {
+		t.Errorf("gaps %+v, the newest index was %d", r.gaps, before)
+	}
+}
+
 // A server that is gone for good ends the client with ErrLost, and what was under way
 // with it.
 func TestAServerThatIsGoneForGood(t *testing.T) {

@@ -44,7 +44,7 @@ type TCPState struct {
 
 // NewTCPLog begins with a connection that was made now. Cold.
 func NewTCPLog(raw syscall.RawConn, now int64) *TCPLog {
-	l := &TCPLog{raw: raw, at: now, seen: make([]Resent, 0, resentKept)}
+	l := &TCPLog{raw: raw, at: now}
 	l.read = func(fd uintptr) {
 		info, err := ReadTCPInfo(fd)
 		if l.err = err; err == nil {

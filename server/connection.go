@@ -43,7 +43,8 @@ type connection struct {
 	slots   []publishRequest
 	next    int // slot to try first
 	closing chan struct{}
-	tcp     atomic.Pointer[rt.TCPLog] // nil before the first Publish request
+	tcp     *rt.TCPLog  // set before ready
+	carries atomic.Bool // it asked for notifications
 
 	sessions []*session // bound to this channel, or were
 }
@@ -88,12 +89,21 @@ func (c *connection) run() {
 		if err := c.serve(r.ID, r.Body); err != nil {
 			return
 		}
+		if c.carries.Load() {
+			c.tcp.Look(rt.Now()) // the PLC thread has what it waits for
+		}
 	}
 }
 
 // open makes what a working connection needs and shows it to the PLC thread.
 func (c *connection) open(ch *wire.Channel) bool {
 	s := c.server
+	raw, err := c.conn.SyscallConn()
+	if err != nil { // it has ended
+		ch.Close(ua.StatusBadConnectionClosed, "")
+		return false
+	}
+	c.tcp = rt.NewTCPLog(raw, rt.Now()-int64(time.Since(c.opened)))
 	c.slots = make([]publishRequest, s.cfg.Limits.PublishRequests+spareRequests)
 	for i := range c.slots {
 		c.slots[i].conn = c
@@ -159,24 +169,7 @@ func (c *connection) serve(id uint32, body []byte) (err error) {
 	case !whole:
 		return c.fault(id, h.handle, ua.StatusBadDecodingError)
 	}
-	err = c.publish(id, body, h)
-	c.watch() // now that the PLC thread has what it waits for
-	return err
-}
-
-// watch looks how the connection's values get through; at the first Publish request it
-// begins to. warm.
-func (c *connection) watch() {
-	l := c.tcp.Load()
-	if l == nil {
-		raw, err := c.conn.SyscallConn()
-		if err != nil { // it is closed
-			return
-		}
-		l = rt.NewTCPLog(raw, rt.Now()-int64(time.Since(c.opened)))
-		c.tcp.Store(l)
-	}
-	l.Look(rt.Now())
+	return c.publish(id, body, h)
 }
 
 // Connections are what the kernel knows of the open connections that ever asked for
@@ -186,8 +179,8 @@ func (s *Server) Connections() []rt.TCPState {
 	defer s.mu.Unlock()
 	var out []rt.TCPState
 	for c := range s.connections {
-		if l := c.tcp.Load(); l != nil && !c.inbox.gone.Load() {
-			out = append(out, l.State(rt.Now()))
+		if c.carries.Load() && !c.inbox.gone.Load() {
+			out = append(out, c.tcp.State(rt.Now()))
 		}
 	}
 	return out

@@ -167,6 +167,7 @@ func (c *connection) publish(id uint32, body []byte, h header) error {
 		return c.fault(id, h.handle, status)
 	}
 	s.seat.told.Store(true)
+	c.carries.Store(true)
 	p.id, p.seat, p.deadline = id, s.seat, 0
 	if h.hint > 0 {
 		p.deadline = rt.Now() + int64(h.hint)*int64(time.Millisecond)
