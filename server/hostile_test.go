@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/binary"
+	"slices"
 	"testing"
 	"time"
 
@@ -121,7 +122,7 @@ func TestUnknownIDs(t *testing.T) {
 		{&ua.SetPublishingModeRequest{SubscriptionIDs: one}, ua.StatusOK},
 		{&ua.CancelRequest{RequestHandle: 5}, ua.StatusOK},
 		{&ua.CallRequest{}, ua.StatusBadNothingToDo},
-		{&ua.CallRequest{MethodsToCall: make([]*ua.CallMethodRequest, 9)}, ua.StatusBadTooManyOperations},
+		{&ua.CallRequest{MethodsToCall: slices.Repeat([]*ua.CallMethodRequest{{ObjectID: ua.NewTwoByteNodeID(1), MethodID: ua.NewTwoByteNodeID(2)}}, maxCalls+1)}, ua.StatusBadTooManyOperations},
 		{&ua.HistoryReadRequest{}, ua.StatusBadServiceUnsupported},
 		{&ua.AddNodesRequest{}, ua.StatusBadServiceUnsupported},
 		{&ua.QueryFirstRequest{View: &ua.ViewDescription{ViewID: ua.NewTwoByteNodeID(0)}, Filter: &ua.ContentFilter{}}, ua.StatusBadServiceUnsupported},
