@@ -37,8 +37,11 @@ func (d *delivery) into(ctx context.Context, out outputs, stderr io.Writer) (out
 			h.Name = d.node
 		}
 	}
+	if p != nil && !p.folder() {
+		out.single = "--upload names one object, which holds one result; end the URL of a folder in /"
+	}
 	if p != nil {
-		out.after = func(dir string, err error) error { return deliver(ctx, p, dir, err) }
+		out.after = func(dir, below string, err error) error { return deliver(ctx, p.in(below), dir, err) }
 	}
 	return out, nil
 }

@@ -22,8 +22,11 @@ type outputs struct {
 	plain  *report.Format // on stdout; nil: text
 	files  []formatFile
 
-	name  func(*bench.Host)                  // names the machine; nil: by its host name
-	after func(dir string, said error) error // with the reported result's folder; nil: nothing
+	name   func(*bench.Host) // names the machine; nil: by its host name
+	below  string            // what the result's folder is in, for after; empty: nothing
+	single string            // why it takes one result only; empty: it takes several
+	// after is called with the reported result's folder; nil: nothing.
+	after func(dir, below string, said error) error
 }
 
 // formatFile is a form with its file.

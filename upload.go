@@ -101,6 +101,16 @@ func (p *upload) send(ctx context.Context, dir string) error {
 	return nil
 }
 
+// in is the upload to a folder of that name there; empty: to the same place.
+func (p *upload) in(folder string) *upload {
+	if folder == "" {
+		return p
+	}
+	below := *p
+	below.to = p.to.JoinPath(folder + "/")
+	return &below
+}
+
 func (p *upload) folder() bool { return strings.HasSuffix(p.to.Path, "/") }
 
 // place is where a file goes.

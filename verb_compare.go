@@ -20,6 +20,8 @@ func compareVerb() *cobra.Command {
 	var ignore, history []string
 	var failOn string
 	var same float64
+	var times int
+	var dir string
 	cmd := &cobra.Command{
 		Use:   "compare BASE OTHER...",
 		Short: "say what two results, or two series of runs, differ by",
@@ -36,15 +38,37 @@ the Hodges-Lehmann shift with its 95 % interval. With fewer, the interval is tha
 runs on this host differ by: from sides with several runs and from --history; without it
 the outcome is "can't tell".
 
+--repeat N A.yaml B.yaml measures first: two profiles (shipped, or files), N runs of each in
+turns, A B, B A, A B, so that what the machine does meanwhile meets both, into A/1, B/1, ...
+of a folder. Naming two plans, you ask what their difference does: every key may differ.
+Ctrl-C keeps the runs that were made, and "opcycle compare DIR/a DIR/b" compares them.
+
+In a folder, runs that were ended early are left out, and named; an invalid one is refused.
+
 Outcomes: better, worse, same (the whole interval within --same of the base), can't tell.
 Exit codes: 0 compared, 1 with --fail-on and such an outcome, 2 not comparable.`,
 		Example: `  opcycle compare results/before results/after            folders of several runs
   opcycle compare a/run.json b/run.json --history results/earlier
+  opcycle compare --repeat 5 single-node tuned.yaml       ten runs, then the comparison
   opcycle compare results/48-hour/run.json                a campaign without and with CAT`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rules := judge.Rules{Ignore: ignore, Same: same / 100}
-			return compare(args, history, failOn, rules, cmd.OutOrStdout())
+			c := comparing{rules: rules, failOn: failOn, stdout: cmd.OutOrStdout()}
+			if err := c.check(history); err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("repeat") {
+				return c.measure(cmd.Context(), times, dir, args, cmd.ErrOrStderr())
+			}
+			if dir != "" {
+				return errors.New("--out is the folder of the runs of --repeat; without it nothing is kept")
+			}
+			sides, err := sidesOf(args, &c.rules)
+			if err != nil {
+				return err
+			}
+			return c.hold(sides)
 		},
 	}
 	f := cmd.Flags()
@@ -52,37 +76,48 @@ Exit codes: 0 compared, 1 with --fail-on and such an outcome, 2 not comparable.`
 	f.StringSliceVar(&history, "history", nil, "earlier results of this plan on this host: what runs differ by; repeatable")
 	f.StringVar(&failOn, "fail-on", "", "exit 1 when an outcome is this: worse, better or \"can't tell\"")
 	f.Float64Var(&same, "same", judge.DefaultSame*100, "an effect within this many per cent of the base is no effect")
+	f.IntVar(&times, "repeat", 1, "measure first: the arguments are two profiles, and each is run this many times, in turns")
+	f.StringVar(&dir, "out", "", "folder of the runs of --repeat (results/<UTC time>)")
 	return cmd
 }
 
-func compare(args, history []string, failOn string, rules judge.Rules, stdout io.Writer) error {
+// comparing is how sides are compared, and what comes of it.
+type comparing struct {
+	rules  judge.Rules
+	failOn string
+	stdout io.Writer
+}
+
+// check refuses what is no rule, and reads the history.
+func (c *comparing) check(history []string) error {
 	words := []string{string(judge.Worse), string(judge.Better), string(judge.CantTell)}
-	if failOn != "" && !slices.Contains(words, failOn) {
-		return fmt.Errorf("--fail-on %q is not known; write worse, better or \"can't tell\"", failOn)
+	if c.failOn != "" && !slices.Contains(words, c.failOn) {
+		return fmt.Errorf("--fail-on %q is not known; write worse, better or \"can't tell\"", c.failOn)
 	}
-	if rules.Same < 0 || rules.Same > 1 {
-		return fmt.Errorf("--same %g is out of range; write per cents from 0 to 100", rules.Same*100)
-	}
-	sides, err := sidesOf(args, &rules)
-	if err != nil {
-		return err
+	if !(c.rules.Same >= 0 && c.rules.Same <= 1) {
+		return fmt.Errorf("--same %g is out of range; write per cents from 0 to 100", c.rules.Same*100)
 	}
 	for _, h := range history {
-		runs, err := runsAt(h)
+		side, err := sideAt(h)
 		if err != nil {
 			return err
 		}
-		rules.History = append(rules.History, runs...)
+		c.rules.History = append(c.rules.History, side.Runs...)
 	}
+	return nil
+}
+
+// hold holds every side against the first and writes what comes of it.
+func (c *comparing) hold(sides []judge.Side) error {
 	var failed, refused bool
 	for i, other := range sides[1:] {
 		if i > 0 {
-			fmt.Fprintln(stdout)
+			fmt.Fprintln(c.stdout)
 		}
-		c := judge.Compare(sides[0], other, rules)
-		refused = refused || len(c.Refused) > 0
-		failed = failed || string(c.Outcome) == failOn
-		if err := report.Compare(stdout, c, [2]int{len(sides[0].Runs), len(other.Runs)}); err != nil {
+		is := judge.Compare(sides[0], other, c.rules)
+		refused = refused || len(is.Refused) > 0
+		failed = failed || string(is.Outcome) == c.failOn
+		if err := report.Compare(c.stdout, is, [2]int{len(sides[0].Runs), len(other.Runs)}); err != nil {
 			return err
 		}
 	}
@@ -98,11 +133,11 @@ func compare(args, history []string, failOn string, rules judge.Rules, stdout io
 // sidesOf reads every side; a single file is taken apart by its labels.
 func sidesOf(args []string, rules *judge.Rules) ([]judge.Side, error) {
 	if len(args) == 1 {
-		runs, err := runsAt(args[0])
+		side, err := sideAt(args[0])
 		if err != nil {
 			return nil, err
 		}
-		sides := byLabel(runs)
+		sides := byLabel(side.Runs)
 		if len(sides) < 2 {
 			return nil, fmt.Errorf("%s has one side only; name a second result, or a campaign whose phases of one suite have different labels", args[0])
 		}
@@ -111,16 +146,16 @@ func sidesOf(args []string, rules *judge.Rules) ([]judge.Side, error) {
 	}
 	var sides []judge.Side
 	for _, a := range args {
-		runs, err := runsAt(a)
+		side, err := sideAt(a)
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range runs[1:] {
-			if r.Suite != runs[0].Suite || r.Label != runs[0].Label {
-				return nil, fmt.Errorf("%s holds several kinds of runs; name one by its label, %s#%s", a, a, runs[0].Label)
+		for _, r := range side.Runs[1:] {
+			if r.Suite != side.Runs[0].Suite || r.Label != side.Runs[0].Label {
+				return nil, fmt.Errorf("%s holds several kinds of runs; name one by its label, %s#%s", a, a, side.Runs[0].Label)
 			}
 		}
-		sides = append(sides, judge.Side{Name: a, Runs: runs})
+		sides = append(sides, side)
 	}
 	return sides, nil
 }
@@ -146,33 +181,39 @@ func byLabel(runs []judge.Run) []judge.Side {
 	return nil
 }
 
-// runsAt reads the runs that one argument names.
-func runsAt(arg string) ([]judge.Run, error) {
-	var out []judge.Run
+// sideAt reads the runs that one argument names. Of a folder with several, those that were
+// ended early are left out: what ended them was no property of what is compared.
+func sideAt(arg string) (judge.Side, error) {
+	side := judge.Side{Name: arg}
 	for _, part := range strings.Split(arg, ",") {
 		path, label, labelled := strings.Cut(part, "#")
 		files, err := resultsAt(path)
 		if err != nil {
-			return nil, err
+			return side, err
 		}
 		for _, f := range files {
 			runs, err := runsIn(f)
 			if err != nil {
-				return nil, err
+				return side, err
 			}
-			if labelled {
-				runs = slices.DeleteFunc(runs, func(r judge.Run) bool { return r.Label != label })
+			for _, r := range runs {
+				switch {
+				case labelled && r.Label != label:
+				case r.Early && len(files) > 1:
+					side.LeftOut = append(side.LeftOut, r.Name+": "+r.Why)
+				default:
+					side.Runs = append(side.Runs, r)
+				}
 			}
-			out = append(out, runs...)
 		}
-		if labelled && len(out) == 0 {
-			return nil, fmt.Errorf("%s has nothing with the label %q", path, label)
+		if labelled && len(side.Runs) == 0 {
+			return side, fmt.Errorf("%s has nothing with the label %q", path, label)
 		}
 	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("%s holds no run", arg)
+	if len(side.Runs) == 0 {
+		return side, fmt.Errorf("%s holds no run that is whole", arg)
 	}
-	return out, nil
+	return side, nil
 }
 
 // resultsAt are the result files at path.

@@ -26,6 +26,7 @@ import (
 func runVerb() *cobra.Command {
 	given := map[string]*string{}
 	var dry bool
+	var times int
 	var with []string
 	var formats, budgets *[]string
 	var metrics *string
@@ -44,11 +45,17 @@ or late packet and what stole the time. The result stays in a folder (--out), an
 
 PROFILE is one of: ` + strings.Join(configs.Profiles(), ", ") + `; the default is single-node.
 A FILE.yaml holds only what differs from the defaults; --dry-run prints everything that
-it may say.`,
+it may say.
+
+--repeat 5 measures five times and says what runs of one plan differ by on this machine,
+beside the noise within a run: what a comparison has to exceed (opcycle compare). A report
+of --format FORMAT=PATH gets the run's number before its ending. The exit code is the
+highest of the runs; Ctrl-C keeps the runs that were made, and is 2.`,
 		Example: `  opcycle run                                     the vendor's benchmark, one minute
   opcycle run --duration 10s                      a quick look
   opcycle run --plc client                        the vendor's topology: the PLC in the client
   opcycle run --iterations auto --items 100       calculation time of the vendor, 100 items
+  opcycle run --repeat 5 --out results/before     five runs, to compare others with
   opcycle run --dry-run > mine.yaml               the effective plan, to edit and run`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -63,7 +70,12 @@ it may say.`,
 			if err != nil {
 				return err
 			}
-			return runRun(cmd.Context(), profile, changed(cmd, given), *budgets, with, *metrics, dry, out, cmd.ErrOrStderr())
+			if cmd.Flags().Changed("repeat") {
+				if err := checkRepeat(times, out); err != nil {
+					return err
+				}
+			}
+			return runRun(cmd.Context(), profile, changed(cmd, given), *budgets, with, *metrics, dry, times, out, cmd.ErrOrStderr())
 		},
 	}
 	overrides(cmd, given)
@@ -71,6 +83,7 @@ it may say.`,
 	delivered = deliveryFlags(cmd)
 	cmd.Flags().StringSliceVar(&with, "with", nil, "a suite that runs beside and is noise to the run; repeatable (opcycle suite lists them)")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "print the effective plan as YAML and stop")
+	cmd.Flags().IntVar(&times, "repeat", 1, "runs, one after the other, into 1, 2, ... of the folder, and what they differ by")
 	return cmd
 }
 
@@ -122,7 +135,7 @@ func changed(cmd *cobra.Command, given map[string]*string) map[string]string {
 	return out
 }
 
-func runRun(ctx context.Context, profile string, given map[string]string, budgets, with []string, metrics string, dry bool, out outputs, stderr io.Writer) error {
+func runRun(ctx context.Context, profile string, given map[string]string, budgets, with []string, metrics string, dry bool, times int, out outputs, stderr io.Writer) error {
 	cfg, plan, h, err := planWith(profile, given, sayBeside(budgets, with))
 	if err != nil {
 		return err
@@ -144,7 +157,11 @@ func runRun(ctx context.Context, profile string, given map[string]string, budget
 		return err
 	}
 	defer serving.close()
-	return conduct(ctx, run.OPCUA{Plan: plan, Host: h, Watch: serving.watch(plan)}, out, stderr)
+	o := run.OPCUA{Plan: plan, Host: h, Watch: serving.watch(plan)}
+	if times > 1 {
+		return repeat(ctx, times, o, out, stderr)
+	}
+	return conduct(ctx, o, out, stderr)
 }
 
 // conduct runs o to its end, shows where it is, saves the result and reports it.
@@ -212,7 +229,7 @@ func finish(folder *run.Folder, file bench.File, out outputs) error {
 	}
 	err := out.report(filepath.Join(folder.Dir, run.ResultName))
 	if out.after != nil {
-		err = out.after(folder.Dir, err)
+		err = out.after(folder.Dir, out.below, err)
 	}
 	return err
 }

@@ -8,8 +8,9 @@ import (
 
 // Side is one side of a comparison: runs of one plan.
 type Side struct {
-	Name string
-	Runs []Run
+	Name    string
+	Runs    []Run
+	LeftOut []string // runs of it that are not compared, with their reason
 }
 
 // Compared is what a comparison of two sides came to, for one statistic or as a whole.
@@ -30,6 +31,7 @@ const runsASide = 5
 // Rules are how a comparison is made.
 type Rules struct {
 	Ignore  []string // keys of the plan that may differ
+	AnyPlan bool     // so may every key: the plans are what is compared
 	Same    float64  // an effect whose whole interval lies within this share of the base is "same"
 	History []Run    // earlier runs of the base's plan on its host: what runs differ by anyway
 }
@@ -45,6 +47,7 @@ const (
 type Comparison struct {
 	Base, Other string
 	Differences []Difference
+	LeftOut     []string // of both sides
 	Refused     []string // why they must not be compared: differences of the plan that are not ignored, invalid runs
 	Rows        []ComparedRow
 	Outcome     Compared
@@ -77,7 +80,8 @@ func suitePrimary() [][2]string { return [][2]string{{"latency", "p50"}, {"laten
 func Compare(base, other Side, r Rules) Comparison {
 	c := Comparison{Base: base.Name, Other: other.Name, Outcome: CantTell}
 	c.Differences = differences(base, other)
-	c.Refused = refusals(base, other, c.Differences, r.Ignore)
+	c.LeftOut = slices.Concat(base.LeftOut, other.LeftOut)
+	c.Refused = refusals(base, other, c.Differences, r)
 	if len(c.Refused) > 0 {
 		c.Why = "not comparable"
 		return c

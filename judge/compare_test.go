@@ -128,7 +128,7 @@ func TestADifferenceOfTheMachineIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Compare(Side{"a", a}, Side{"b", b}, Rules{})
+	c := Compare(Side{Name: "a", Runs: a}, Side{Name: "b", Runs: b}, Rules{})
 	if got := fmt.Sprint(c.Differences); got != "[{machine governor performance powersave}]" {
 		t.Errorf("differences %s", got)
 	}

@@ -17,6 +17,7 @@ type Run struct {
 	Suite   string
 	Label   string
 	Valid   bool
+	Early   bool   // nothing is wrong with it but that it was ended before its time
 	Why     string // it is not valid
 	Plan    map[string]string
 	Host    map[string]string // the machine, its tuning and the program
@@ -38,6 +39,7 @@ func RunsOf(name string, f bench.File) ([]Run, error) {
 		}
 		v := Judge(f)
 		r := Run{Name: name, Suite: f.Suite, Plan: plan, Host: host, Series: f.Series, Figures: f.Figures, Valid: v.Valid && v.Complete}
+		r.Early = v.Valid && !v.Complete
 		if !r.Valid {
 			r.Why = strings.Join(append(v.Reasons, incomplete(v.Complete)...), "; ")
 		}
@@ -46,7 +48,7 @@ func RunsOf(name string, f bench.File) ([]Run, error) {
 	for i := range f.Suites {
 		s := &f.Suites[i]
 		r := Run{Name: name, Suite: s.Suite, Label: s.Label, Host: host, Plan: map[string]string{"suite": s.Suite},
-			Series: s.Series, Figures: s.Figures, Valid: len(s.Invalid) == 0 && s.Complete,
+			Series: s.Series, Figures: s.Figures, Valid: len(s.Invalid) == 0 && s.Complete, Early: len(s.Invalid) == 0 && !s.Complete,
 			Why: strings.Join(append(slices.Clone(s.Invalid), incomplete(s.Complete)...), "; ")}
 		for _, set := range s.Settings {
 			r.Plan[set.Name] = set.Value
@@ -187,10 +189,10 @@ func orNone(s string) string {
 }
 
 // refusals say why the sides must not be compared.
-func refusals(base, other Side, found []Difference, ignore []string) []string {
+func refusals(base, other Side, found []Difference, rules Rules) []string {
 	var out []string
 	for _, d := range found {
-		if d.Kind == "plan" && !slices.ContainsFunc(ignore, func(k string) bool { return k == d.Key || strings.HasPrefix(d.Key, k+".") }) {
+		if d.Kind == "plan" && !rules.AnyPlan && !slices.ContainsFunc(rules.Ignore, func(k string) bool { return k == d.Key || strings.HasPrefix(d.Key, k+".") }) {
 			out = append(out, fmt.Sprintf("the plans differ in %s: %s and %s; measure the same plan, or compare all the same with --ignore %s", d.Key, d.Base, d.Other, d.Key))
 		}
 	}

@@ -38,7 +38,7 @@ func (row *ComparedRow) fewRuns(base, other Side, s seriesName, statistic string
 	}
 	spread := variance * (1/float64(len(a)) + 1/float64(len(b)))
 	if statistic == "avg" {
-		spread = max(spread, within(base.Runs, s)+within(other.Runs, s))
+		spread = max(spread, ofSide(base.Runs, s)+ofSide(other.Runs, s))
 	}
 	half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(free)}.Quantile(1-(1-Confidence)/2) * math.Sqrt(spread)
 	row.Low, row.High = row.Effect-half, row.Effect+half
@@ -63,11 +63,16 @@ func between(groups [][]float64) (variance float64, free int) {
 	return variance, free
 }
 
-// within is the variance of a side's average by the spread of its runs' seconds, as if these
-// were independent: the least that it can be.
-func within(runs []Run, s seriesName) float64 {
-	var sum float64
-	n := 0
+// ofSide is the variance of a side's average, as the mean of its runs', by nothing but the
+// spread within them: the least that it can be.
+func ofSide(runs []Run, s seriesName) float64 {
+	v, n := within(runs, s)
+	return v / float64(max(n, 1))
+}
+
+// within is the variance of one run's average by the spread of its seconds, as if these
+// were independent: the mean over the runs with enough seconds, and how many have them.
+func within(runs []Run, s seriesName) (variance float64, n int) {
 	for i := range runs {
 		x := runs[i].find(s.object, s.name)
 		if x == nil {
@@ -75,14 +80,11 @@ func within(runs []Run, s seriesName) float64 {
 		}
 		means := secondMeans(x.Blocks)
 		if len(means) >= blocksLeast {
-			sum += stat.Variance(means, nil) / float64(len(means))
+			variance += stat.Variance(means, nil) / float64(len(means))
 			n++
 		}
 	}
-	if n == 0 {
-		return 0
-	}
-	return sum / float64(n) / float64(n)
+	return variance / float64(max(n, 1)), n
 }
 
 func secondMeans(blocks []bench.Block) []float64 {

@@ -15,6 +15,9 @@ import (
 func Compare(w io.Writer, c judge.Comparison, runs [2]int) error {
 	p := &printer{w: w}
 	p.line("%s: %s compared with %s (%d and %d run(s)): %s", c.Outcome, c.Other, c.Base, runs[1], runs[0], orNA(c.Why))
+	for _, s := range c.LeftOut {
+		p.item("left out: ", s)
+	}
 	p.section("Differences of plan and machine")
 	if len(c.Differences) == 0 {
 		p.line("none")
