@@ -1,6 +1,8 @@
 package main
 
 import (
+	"path/filepath"
+
 	"opcycle/configs"
 	"opcycle/report"
 
@@ -10,10 +12,11 @@ import (
 func reportVerb() *cobra.Command {
 	var formats *[]string
 	cmd := &cobra.Command{
-		Use:   "report FILE",
+		Use:   "report FILE | FOLDER",
 		Short: "print a result again, from its file alone",
 		Long: `report prints what run printed, from run.json alone. Its exit code is the run's: 0 every
-budget passed, 1 a budget failed, 2 invalid, incomplete or inconclusive.
+budget passed, 1 a budget failed, 2 invalid, incomplete or inconclusive. Of a FOLDER it takes
+the run.json in it; of one of "run --repeat" it prints what the runs differ by.
 
 --format says in which form, and FORMAT=PATH writes it into a file; without a form for
 standard output, the text goes there:
@@ -25,7 +28,14 @@ standard output, the text goes there:
 			if err != nil {
 				return err
 			}
-			return out.report(args[0])
+			path, err := resultIn(args[0])
+			if err != nil {
+				return err
+			}
+			if filepath.Base(path) == repeatName {
+				return reportRepeat(path, out)
+			}
+			return out.report(path)
 		},
 	}
 	formats = formatFlag(cmd)

@@ -17,7 +17,7 @@ func tailVerb() *cobra.Command {
 	var series string
 	var over time.Duration
 	cmd := &cobra.Command{
-		Use:   "tail FILE",
+		Use:   "tail FILE | FOLDER",
 		Short: "estimate what a longer run would exceed only once",
 		Long: `tail fits the maxima of the seconds of a run (block maxima, generalized extreme value
 distribution) and prints the level that a longer run of the same kind would exceed once,
@@ -43,6 +43,10 @@ Exit codes: 0 estimated, 2 refused.`,
 func tail(path, series string, over time.Duration, stdout io.Writer) error {
 	if over < 0 {
 		return fmt.Errorf("--over %s is in the past; write a duration such as 8h", over)
+	}
+	path, err := resultIn(path)
+	if err != nil {
+		return err
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 
 func verifyVerb() *cobra.Command {
 	return &cobra.Command{
-		Use:   "verify FILE...",
+		Use:   "verify FILE | FOLDER...",
 		Short: "check that a result is whole and agrees with itself",
 		Long: `verify holds a result (run.json) against the published schema (opcycle schema), then against
 itself: histograms that decode and hold as many values as their series, counts and causes
@@ -53,6 +53,13 @@ func schemaVerb() *cobra.Command {
 
 // verify is everything that is wrong with the result at path.
 func verify(path string) error {
+	path, err := resultIn(path)
+	if err != nil {
+		return err
+	}
+	if filepath.Base(path) == repeatName {
+		return verifyRepeat(path)
+	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("open the result: %w", err)
