@@ -22,6 +22,8 @@ type outputs struct {
 	plain  *report.Format // on stdout; nil: text
 	files  []formatFile
 
+	against string // the only publication beside the result; empty: all
+
 	name   func(*bench.Host) // names the machine; nil: by its host name
 	below  string            // what the result's folder is in, for after; empty: nothing
 	single string            // why it takes one result only; empty: it takes several
@@ -36,9 +38,12 @@ type formatFile struct {
 }
 
 // formatFlag declares --format.
-func formatFlag(cmd *cobra.Command) *[]string {
+func formatFlag(cmd *cobra.Command) *[]string { return formatFlagOf(cmd, report.FormatNames()) }
+
+// formatFlagOf declares --format with the names of its forms.
+func formatFlagOf(cmd *cobra.Command, names []string) *[]string {
 	return cmd.Flags().StringArray("format", nil, "form of the report, FORMAT for standard output or FORMAT=PATH for a file; repeatable ("+
-		strings.Join(report.FormatNames(), ", ")+")")
+		strings.Join(names, ", ")+")")
 }
 
 // formatHelp lists the forms for a help text.
@@ -54,23 +59,32 @@ func formatHelp() string {
 // an unknown form, two for standard output, a folder that is not there.
 func readOutputs(stdout io.Writer, values []string) (outputs, error) {
 	o := outputs{stdout: stdout}
+	err := readForms(values, report.FindFormat, func(f report.Format) { o.plain = &f },
+		func(f report.Format, path string) { o.files = append(o.files, formatFile{f, path}) })
+	return o, err
+}
+
+// readForms reads the values of --format for forms that find knows.
+func readForms[F any](values []string, find func(string) (F, error), plain func(F), file func(F, string)) error {
 	var errs []error
+	first := ""
 	for _, value := range values {
 		name, path, toFile := strings.Cut(value, "=")
-		f, err := report.FindFormat(name)
+		f, err := find(name)
 		switch {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("--format %s: %w", value, err))
-		case !toFile && o.plain != nil:
-			errs = append(errs, fmt.Errorf("--format %s: %s goes to standard output already; give one of them a file, %s=PATH", value, o.plain.Name, name))
+		case !toFile && first != "":
+			errs = append(errs, fmt.Errorf("--format %s: %s goes to standard output already; give one of them a file, %s=PATH", value, first, name))
 		case !toFile:
-			o.plain = &f
+			first = name
+			plain(f)
 		default:
 			errs = append(errs, writable(value, path))
-			o.files = append(o.files, formatFile{f, path})
+			file(f, path)
 		}
 	}
-	return o, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 func writable(value, path string) error {
@@ -88,14 +102,9 @@ func writable(value, path string) error {
 
 // report prints the result at path in every form and returns its verdict as an error.
 func (o outputs) report(path string) error {
-	f, err := os.Open(path)
+	file, err := readResult(path)
 	if err != nil {
-		return fmt.Errorf("open the result: %w", err)
-	}
-	defer f.Close()
-	file, err := report.Read(f)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return err
 	}
 	return o.write(file)
 }
@@ -103,7 +112,7 @@ func (o outputs) report(path string) error {
 // write prints file in every form and returns its verdict as an error.
 func (o outputs) write(file bench.File) error {
 	v := judge.Judge(file)
-	refs, err := report.ReadReferences(configs.References())
+	refs, err := references(o.against)
 	if err != nil {
 		return err
 	}
@@ -122,6 +131,23 @@ func (o outputs) write(file bench.File) error {
 		return verdict{code}
 	}
 	return nil
+}
+
+// references are the published figures, or those of one product.
+func references(against string) ([]bench.Reference, error) {
+	refs, err := report.ReadReferences(configs.References())
+	if err != nil || against == "" {
+		return refs, err
+	}
+	if refs, err = report.Against(refs, against); err != nil {
+		return nil, fmt.Errorf("--against: %w", err)
+	}
+	return refs, nil
+}
+
+// againstFlag declares --against.
+func againstFlag(cmd *cobra.Command) *string {
+	return cmd.Flags().String("against", "", "stand beside this publication only, by a part of its name, as codesys (opcycle references lists them)")
 }
 
 // whole writes a file by a temporary name beside it: what has its name is whole.

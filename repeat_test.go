@@ -131,10 +131,52 @@ func TestRepeatRefuses(t *testing.T) {
 		"three":        {[]string{"compare", "--repeat", "5", "quick", "quick", "quick"}, []string{"two profiles, 3"}},
 		"no profile":   {[]string{"compare", "--repeat", "5", "quick", "quik"}, []string{"quik", "quick"}},
 		"out, nothing": {[]string{"compare", "--out", "x", "a", "b"}, []string{"--out", "--repeat"}},
+		"no form":      {[]string{"compare", "--format", "pdf", "a", "b"}, []string{"pdf", "html"}},
+		"two stdout":   {[]string{"compare", "--format", "csv", "--format", "json", "a", "b"}, []string{"csv goes to standard output already", "json=PATH"}},
+		"two against":  {[]string{"compare", "--against", "codesys", "a", "b"}, []string{"one result", "2 are named"}},
+		"run, nobody":  {[]string{"run", "--against", "siemens"}, []string{"siemens", "intel-codesys-opc-ua-client-benchmark"}},
+		"ambiguous":    {[]string{"report", "--against", "intel", full}, []string{"intel-caterpillar or ", "write one"}},
 		"no result":    {[]string{"report", full}, []string{full, run.ResultName}},
 	} {
 		t.Run(name, func(t *testing.T) { contains(t, refused(t, c.args...), c.says...) })
 	}
+}
+
+// A folder with results of several machines, at either depth, is a fleet; what no run of a
+// control cycle is, is refused by its name.
+func TestCompareRanksAFleet(t *testing.T) {
+	dir := t.TempDir()
+	write := func(at, suite, node string) string {
+		file := bench.File{Schema: bench.Schema, Suite: suite, Tool: tool(), Host: bench.Host{Name: node}, Invalid: []string{"a fixture"}}
+		if suite != bench.SuiteOPCUA {
+			file = run.SuiteFile(suite, file.Host, []bench.SuiteResult{{Suite: suite, Complete: true}})
+			file.Tool = tool()
+		}
+		data, err := json.Marshal(file)
+		path := filepath.Join(dir, at, run.ResultName)
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(path), 0o755)
+		}
+		if err == nil {
+			err = os.WriteFile(path, data, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("a/20261201T000000Z", bench.SuiteOPCUA, "plc-a")
+	write("b", bench.SuiteOPCUA, "plc-b")
+	c := start(t, dir, "compare", dir, "--format", "json=f.json")
+	if code := c.code(); code != exitNotMeasured {
+		t.Errorf("exit %d where no node counts", code)
+	}
+	contains(t, c.stdout.String(), "0 node(s) ranked, 2 run(s) not", "plc-a", "plc-b", "a fixture")
+	if data, err := os.ReadFile(filepath.Join(dir, "f.json")); err != nil || !json.Valid(data) {
+		t.Errorf("%v: %s", err, data)
+	}
+	path := write("c", "cyclictest", "plc-c")
+	contains(t, refused(t, "compare", dir), path, "cyclictest", "control cycle")
 }
 
 // A list of runs is somebody's file: it reaches nothing outside of its folder.

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 
 	"opcycle/bench"
@@ -28,6 +30,29 @@ func resultIn(path string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("%s holds no %s and no %s; name the folder that opcycle run printed", path, run.ResultName, repeatName)
+}
+
+// matching are the results in the folders below dir that match a pattern: "." is dir itself.
+func matching(dir, below string) ([]string, error) {
+	names, err := fs.Glob(os.DirFS(dir), path.Join(below, run.ResultName))
+	for i := range names {
+		names[i] = filepath.Join(dir, names[i])
+	}
+	return names, err
+}
+
+// readResult reads the result at path.
+func readResult(path string) (bench.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return bench.File{}, fmt.Errorf("open the result: %w", err)
+	}
+	defer f.Close()
+	file, err := report.Read(f)
+	if err != nil {
+		return file, fmt.Errorf("%s: %w", path, err)
+	}
+	return file, nil
 }
 
 // readRepeat reads the list of a folder's runs.

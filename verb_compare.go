@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -22,12 +21,18 @@ func compareVerb() *cobra.Command {
 	var same float64
 	var times int
 	var dir string
+	var formats *[]string
+	var against *string
 	cmd := &cobra.Command{
 		Use:   "compare BASE OTHER...",
 		Short: "say what two results, or two series of runs, differ by",
 		Long: `compare holds each OTHER against BASE. A side is a result (run.json), a folder of results
 (every run.json in it and one level below is one run), several of both joined by commas,
 or, of a campaign, FILE#LABEL. A campaign's FILE alone compares its labels with each other.
+
+A DIR alone that holds results of several machines (DIR/NODE/run.json, or below
+DIR/NODE/TIME/, as a fleet writes them) ranks these nodes. A FILE --against PRODUCT stands
+beside a vendor's publication: what was measured differently first, then his table.
 
 Runs of one plan only; --ignore KEY lets the plans differ in a key. Every difference of plan
 and machine is printed first.
@@ -54,15 +59,23 @@ Exit codes: 0 compared, 1 with --fail-on and such an outcome, 2 not comparable.`
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rules := judge.Rules{Ignore: ignore, Same: same / 100}
-			c := comparing{rules: rules, failOn: failOn, stdout: cmd.OutOrStdout()}
-			if err := c.check(history); err != nil {
+			c := comparing{rules: rules, failOn: failOn, stdout: cmd.OutOrStdout(), plain: report.CompareFormats()[0]}
+			err := readForms(*formats, report.FindCompareFormat, func(f report.CompareFormat) { c.plain = f },
+				func(f report.CompareFormat, path string) { c.files = append(c.files, compareFile{f, path}) })
+			if err = errors.Join(err, c.check(history)); err != nil {
 				return err
+			}
+			if *against != "" {
+				return c.against(args, *against)
 			}
 			if cmd.Flags().Changed("repeat") {
 				return c.measure(cmd.Context(), times, dir, args, cmd.ErrOrStderr())
 			}
 			if dir != "" {
 				return errors.New("--out is the folder of the runs of --repeat; without it nothing is kept")
+			}
+			if runs, err := nodesOf(args); err != nil || runs != nil {
+				return errors.Join(err, c.rank(runs))
 			}
 			sides, err := sidesOf(args, &c.rules)
 			if err != nil {
@@ -77,6 +90,7 @@ Exit codes: 0 compared, 1 with --fail-on and such an outcome, 2 not comparable.`
 	f.StringVar(&failOn, "fail-on", "", "exit 1 when an outcome is this: worse, better or \"can't tell\"")
 	f.Float64Var(&same, "same", judge.DefaultSame*100, "an effect within this many per cent of the base is no effect")
 	f.IntVar(&times, "repeat", 1, "measure first: the arguments are two profiles, and each is run this many times, in turns")
+	formats, against = formatFlagOf(cmd, report.CompareFormatNames()), againstFlag(cmd)
 	f.StringVar(&dir, "out", "", "folder of the runs of --repeat (results/<UTC time>)")
 	return cmd
 }
@@ -86,6 +100,23 @@ type comparing struct {
 	rules  judge.Rules
 	failOn string
 	stdout io.Writer
+	plain  report.CompareFormat // on stdout
+	files  []compareFile
+}
+
+// compareFile is a form with its file.
+type compareFile struct {
+	format report.CompareFormat
+	path   string
+}
+
+// write writes what is compared in every form.
+func (c *comparing) write(in func(report.CompareFormat, io.Writer) error) error {
+	var errs []error
+	for _, f := range c.files {
+		errs = append(errs, whole(f.path, func(w io.Writer) error { return in(f.format, w) }))
+	}
+	return errors.Join(append(errs, in(c.plain, c.stdout))...)
 }
 
 // check refuses what is no rule, and reads the history.
@@ -110,16 +141,15 @@ func (c *comparing) check(history []string) error {
 // hold holds every side against the first and writes what comes of it.
 func (c *comparing) hold(sides []judge.Side) error {
 	var failed, refused bool
-	for i, other := range sides[1:] {
-		if i > 0 {
-			fmt.Fprintln(c.stdout)
-		}
+	var pairs []report.Pair
+	for _, other := range sides[1:] {
 		is := judge.Compare(sides[0], other, c.rules)
 		refused = refused || len(is.Refused) > 0
 		failed = failed || string(is.Outcome) == c.failOn
-		if err := report.Compare(c.stdout, is, [2]int{len(sides[0].Runs), len(other.Runs)}); err != nil {
-			return err
-		}
+		pairs = append(pairs, report.Pair{Is: is, Base: sides[0], Other: other})
+	}
+	if err := c.write(func(f report.CompareFormat, w io.Writer) error { return f.Write(w, pairs) }); err != nil {
+		return err
 	}
 	switch {
 	case refused:
@@ -226,8 +256,8 @@ func resultsAt(path string) ([]string, error) {
 		return []string{path}, nil
 	}
 	var found []string
-	for _, pattern := range []string{run.ResultName, filepath.Join("*", run.ResultName)} {
-		names, err := filepath.Glob(filepath.Join(path, pattern))
+	for _, below := range []string{".", "*"} {
+		names, err := matching(path, below)
 		if err != nil {
 			return nil, err
 		}
@@ -240,14 +270,9 @@ func resultsAt(path string) ([]string, error) {
 }
 
 func runsIn(path string) ([]judge.Run, error) {
-	f, err := os.Open(path)
+	file, err := readResult(path)
 	if err != nil {
-		return nil, fmt.Errorf("open the result: %w", err)
-	}
-	defer f.Close()
-	file, err := report.Read(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
 	return judge.RunsOf(path, file)
 }

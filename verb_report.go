@@ -11,6 +11,7 @@ import (
 
 func reportVerb() *cobra.Command {
 	var formats *[]string
+	var against *string
 	cmd := &cobra.Command{
 		Use:   "report FILE | FOLDER",
 		Short: "print a result again, from its file alone",
@@ -28,6 +29,7 @@ standard output, the text goes there:
 			if err != nil {
 				return err
 			}
+			out.against = *against
 			path, err := resultIn(args[0])
 			if err != nil {
 				return err
@@ -38,7 +40,7 @@ standard output, the text goes there:
 			return out.report(path)
 		},
 	}
-	formats = formatFlag(cmd)
+	formats, against = formatFlag(cmd), againstFlag(cmd)
 	return cmd
 }
 

@@ -29,7 +29,7 @@ func runVerb() *cobra.Command {
 	var times int
 	var with []string
 	var formats, budgets *[]string
-	var metrics *string
+	var metrics, against *string
 	var delivered *delivery
 	cmd := &cobra.Command{
 		Use:   "run [PROFILE | FILE.yaml]",
@@ -64,6 +64,9 @@ highest of the runs; Ctrl-C keeps the runs that were made, and is 2.`,
 				profile = args[0]
 			}
 			out, err := readOutputs(cmd.OutOrStdout(), *formats)
+			if out.against = *against; err == nil {
+				_, err = references(out.against)
+			}
 			if err == nil {
 				out, err = delivered.into(cmd.Context(), out, cmd.ErrOrStderr())
 			}
@@ -79,7 +82,7 @@ highest of the runs; Ctrl-C keeps the runs that were made, and is 2.`,
 		},
 	}
 	overrides(cmd, given)
-	formats, budgets, metrics = formatFlag(cmd), budgetFlag(cmd), metricsFlag(cmd)
+	formats, budgets, metrics, against = formatFlag(cmd), budgetFlag(cmd), metricsFlag(cmd), againstFlag(cmd)
 	delivered = deliveryFlags(cmd)
 	cmd.Flags().StringSliceVar(&with, "with", nil, "a suite that runs beside and is noise to the run; repeatable (opcycle suite lists them)")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "print the effective plan as YAML and stop")

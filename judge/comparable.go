@@ -95,6 +95,10 @@ func (b Beside) share(f *bench.File, refs []bench.Reference, theirs float64) Bes
 		b.Word, b.Why = WordWorkload, fmt.Sprintf("This run calculated %s, the vendor another program (%s).", w, b.Reference.Conditions)
 		return b
 	}
+	if _, theirs, ok := strings.Cut(b.Reference.Conditions, "workload iterations "); ok && !f.Plan.Task.Auto && !strings.HasPrefix(theirs+";", fmt.Sprintf("%d;", f.Plan.Task.Iterations)) {
+		b.Word, b.Why = WordWorkload, fmt.Sprintf("This run calculated %s iterations, the vendor another number (%s).", Group(f.Plan.Task.Iterations), b.Reference.Conditions)
+		return b
+	}
 	period, ok := published(b.Reference, refs, "run", "control_cycle_period")
 	if !ok || period <= 0 || f.Plan.Period() <= 0 {
 		b.Word, b.Why = WordInterval, "The control cycle of one side is not known, so neither is the share of it."

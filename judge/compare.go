@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -93,9 +94,17 @@ func Compare(base, other Side, r Rules) Comparison {
 			}
 		}
 	}
+	slices.SortStableFunc(c.Rows, func(a, b ComparedRow) int { return cmp.Compare(first(a.Primary), first(b.Primary)) })
 	holm(c.Rows)
 	c.Outcome, c.Why = outcome(c.Rows)
 	return c
+}
+
+func first(primary bool) int {
+	if primary {
+		return 0
+	}
+	return 1
 }
 
 // comparedStatistics are those that a row is made of; a maximum is a property of its run's

@@ -188,11 +188,16 @@ func orNone(s string) string {
 	return s
 }
 
+// ignored tells whether a key, or what it is a part of, may differ.
+func ignored(key string, ignore []string) bool {
+	return slices.ContainsFunc(ignore, func(k string) bool { return k == key || strings.HasPrefix(key, k+".") })
+}
+
 // refusals say why the sides must not be compared.
 func refusals(base, other Side, found []Difference, rules Rules) []string {
 	var out []string
 	for _, d := range found {
-		if d.Kind == "plan" && !rules.AnyPlan && !slices.ContainsFunc(rules.Ignore, func(k string) bool { return k == d.Key || strings.HasPrefix(d.Key, k+".") }) {
+		if d.Kind == "plan" && !rules.AnyPlan && !ignored(d.Key, rules.Ignore) {
 			out = append(out, fmt.Sprintf("the plans differ in %s: %s and %s; measure the same plan, or compare all the same with --ignore %s", d.Key, d.Base, d.Other, d.Key))
 		}
 	}

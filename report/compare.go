@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -10,11 +11,80 @@ import (
 	"opcycle/judge"
 )
 
-// Compare writes a comparison: the verdict's line, every difference of plan and machine
-// first, then the effect on every series with its interval.
-func Compare(w io.Writer, c judge.Comparison, runs [2]int) error {
-	p := &printer{w: w}
-	p.line("%s: %s compared with %s (%d and %d run(s)): %s", c.Outcome, c.Other, c.Base, runs[1], runs[0], orNA(c.Why))
+// Pair is a comparison with its two sides.
+type Pair struct {
+	Is          judge.Comparison
+	Base, Other judge.Side
+}
+
+// CompareFormat is one form of comparisons.
+type CompareFormat struct {
+	Name  string
+	What  string // one line
+	Write func(w io.Writer, pairs []Pair) error
+}
+
+// CompareFormats are the forms of comparisons, in the order of the help text.
+func CompareFormats() []CompareFormat {
+	return []CompareFormat{
+		{"text", "outcome, differences, effects", compareAs(asText)},
+		{"html", "one page with both sides' histograms over each other", compareHTML},
+		{"markdown", "the text as GitHub-flavoured Markdown", compareAs(asMarkdown)},
+		{"json", "everything, times in ns, null where not known", compareJSON},
+		{"csv", "one effect a line, times in ns, empty where not known", compareCSV},
+	}
+}
+
+// CompareFormatNames are the names of CompareFormats.
+func CompareFormatNames() []string {
+	var out []string
+	for _, f := range CompareFormats() {
+		out = append(out, f.Name)
+	}
+	return out
+}
+
+// FindCompareFormat is the form of that name.
+func FindCompareFormat(name string) (CompareFormat, error) {
+	for _, f := range CompareFormats() {
+		if f.Name == name {
+			return f, nil
+		}
+	}
+	return CompareFormat{}, noFormat(name, CompareFormatNames())
+}
+
+// compareAs writes comparisons one below the other: the outcome's line, every difference of
+// plan and machine first, then the effect on every series with its interval.
+func compareAs(f form) func(io.Writer, []Pair) error {
+	return func(w io.Writer, pairs []Pair) error {
+		p := &printer{w: w, form: f}
+		for i := range pairs {
+			if i > 0 {
+				p.line("")
+			}
+			p.line("%s", outcomeLine(&pairs[i]))
+			comparison(p, &pairs[i].Is)
+			if len(pairs[i].Is.Refused) == 0 {
+				compared(p, &pairs[i].Is)
+			}
+		}
+		return p.err
+	}
+}
+
+// outcomeLine is one line, however long: scripts read it.
+func outcomeLine(x *Pair) string {
+	return fmt.Sprintf("%s: %s", x.Is.Outcome, outcomeText(x))
+}
+
+func outcomeText(x *Pair) string {
+	return fmt.Sprintf("%s compared with %s (%d and %d run(s)): %s", x.Is.Other, x.Is.Base, len(x.Other.Runs), len(x.Base.Runs), orNA(x.Is.Why))
+}
+
+// comparison writes what is said first: what was left out, what differs, and why nothing is
+// compared.
+func comparison(p *printer, c *judge.Comparison) {
 	for _, s := range c.LeftOut {
 		p.item("left out: ", s)
 	}
@@ -35,10 +105,7 @@ func Compare(w io.Writer, c judge.Comparison, runs [2]int) error {
 		for _, s := range c.Refused {
 			p.item("  - ", s)
 		}
-		return p.err
 	}
-	compared(p, &c)
-	return p.err
 }
 
 func compared(p *printer, c *judge.Comparison) {

@@ -48,7 +48,11 @@ func FindFormat(name string) (Format, error) {
 			return f, nil
 		}
 	}
-	return Format{}, fmt.Errorf("no format is called %q; %s", name, bench.Suggest(name, FormatNames()))
+	return Format{}, noFormat(name, FormatNames())
+}
+
+func noFormat(name string, names []string) error {
+	return fmt.Errorf("no format is called %q; %s", name, bench.Suggest(name, names))
 }
 
 // Judged is a result with what it came to, as the format json has it. Its schema is

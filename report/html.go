@@ -21,17 +21,27 @@ var stylesheet string
 // pictures of this run, and everything that Text writes. It has no script and asks for
 // nothing over a network.
 func HTML(w io.Writer, f bench.File, v judge.Verdict, refs []bench.Reference) error {
-	p := &printer{w: w, form: asHTML}
-	p.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")
-	p.raw("<link rel=\"icon\" href=\"data:,\">") // else a browser asks for one
-	p.raw("<title>" + html.EscapeString(pageTitle(&f)) + "</title>\n<style>\n" + stylesheet + "</style>\n</head>\n<body>")
-	p.raw("<h1>" + html.EscapeString(pageTitle(&f)) + "</h1>")
+	p := newPage(w, pageTitle(&f))
 	headline(p, &f, &v)
 	if f.Suite == bench.SuiteOPCUA {
 		page(p, &f, &v, refs)
 	} else {
 		suitePage(p, &f, &v, refs)
 	}
+	return p.endPage()
+}
+
+// newPage begins a page.
+func newPage(w io.Writer, title string) *printer {
+	p := &printer{w: w, form: asHTML}
+	p.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")
+	p.raw("<link rel=\"icon\" href=\"data:,\">") // else a browser asks for one
+	p.raw("<title>" + html.EscapeString(title) + "</title>\n<style>\n" + stylesheet + "</style>\n</head>\n<body>")
+	p.raw("<h1>" + html.EscapeString(title) + "</h1>")
+	return p
+}
+
+func (p *printer) endPage() error {
 	p.raw("</body>\n</html>")
 	return p.err
 }

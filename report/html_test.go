@@ -70,6 +70,16 @@ func TestPNG(t *testing.T) {
 
 // A browser shows the page at both widths, says nothing on its console and asks nobody.
 func TestInChromium(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "r.html")
+	if err := os.WriteFile(page, inForm(t, "html", "eventful"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	browsed(t, page)
+}
+
+// browsed shows a page to a browser.
+func browsed(t *testing.T, page string) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("a browser")
 	}
@@ -81,10 +91,6 @@ func TestInChromium(t *testing.T) {
 		t.Skip("needs chromium")
 	}
 	dir := t.TempDir()
-	page := filepath.Join(dir, "r.html")
-	if err := os.WriteFile(page, inForm(t, "html", "eventful"), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	for _, width := range []int{400, 1400} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			shot, log := filepath.Join(dir, fmt.Sprintf("%d.png", width)), filepath.Join(dir, fmt.Sprintf("%d.json", width))

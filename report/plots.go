@@ -74,7 +74,7 @@ func ticks(low, high float64) []plot.Tick {
 	}
 	var out []plot.Tick
 	for i := math.Ceil(low/step - 1e-9); i*step <= high+step*1e-9; i++ {
-		v := i * step
+		v := i*step + 0 // never "-0"
 		out = append(out, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'f', max(0, -int(math.Floor(math.Log10(step)))), 64)})
 	}
 	return out
@@ -109,9 +109,11 @@ func bucketsOf(s *bench.Series) ([]bin, error) {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b bin) int { return cmp.Compare(a.low, b.low) })
+	slices.SortFunc(out, byLow)
 	return out, nil
 }
+
+func byLow(a, b bin) int { return cmp.Compare(a.low, b.low) }
 
 // binned are bars of equal width from low to high; what is beyond is left out.
 func binned(buckets []bin, low, high float64) []bin {
@@ -162,7 +164,9 @@ func histogram(title string, s *bench.Series) (*plot.Plot, error) {
 	return bars(title, binned(buckets, float64(*s.Min)/1e3, float64(*s.Max)/1e3))
 }
 
-func bars(title string, data []bin) (*plot.Plot, error) {
+func bars(title string, data []bin) (*plot.Plot, error) { return barsOf(title, data, barColour) }
+
+func barsOf(title string, data []bin, colour tint) (*plot.Plot, error) {
 	p := newPlot(title, "µs", "samples (log)")
 	p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 	top := 1.0
@@ -175,7 +179,7 @@ func bars(title string, data []bin) (*plot.Plot, error) {
 		if err != nil {
 			return nil, err
 		}
-		bar.Color, bar.LineStyle.Width = barColour, 0
+		bar.Color, bar.LineStyle.Width = colour, 0
 		p.Add(bar)
 	}
 	p.Y.Min, p.Y.Max = countFloor, top*1.5

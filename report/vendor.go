@@ -18,12 +18,14 @@ func vendor(p *printer, f *bench.File, refs []bench.Reference) {
 			continue
 		}
 		p.section(fmt.Sprintf("Beside the vendor (%s, %s)", first.Vendor, first.Product) + ofFirst(f))
+		conditions(p, f, group)
+		p.line("")
 		var notes footnotes
 		body := vendorRows(f, group, &notes)
 		p.table([]string{"Row", "this run", "vendor", "difference"}, map[int]tw.Align{3: tw.AlignLeft}, body)
 		p.line("")
 		notes.print(p)
-		p.item("Vendor: ", fmt.Sprintf("%s; %s. Source: %s.", first.Platform, first.Conditions, first.Source))
+		p.item("Source: ", first.Source+".")
 	}
 }
 

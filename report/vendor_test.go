@@ -15,12 +15,15 @@ import (
 func tableOf(t *testing.T, report string) []string {
 	t.Helper()
 	_, rest, ok := strings.Cut(report, "Beside the vendor")
+	if _, table, found := strings.Cut(rest, "\nRow "); found { // below the conditions
+		rest = "\nRow " + table
+	}
 	lines := strings.Split(rest, "\n")
 	if !ok || len(lines) < 4 {
 		t.Fatalf("no vendor's table in:\n%s", report)
 	}
 	var out []string
-	for _, l := range lines[3:] { // title, head, line
+	for _, l := range lines[3:] { // empty, head, line
 		if l == "" {
 			return out
 		}
