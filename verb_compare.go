@@ -74,8 +74,11 @@ Exit codes: 0 compared, 1 with --fail-on and such an outcome, 2 not comparable.`
 			if dir != "" {
 				return errors.New("--out is the folder of the runs of --repeat; without it nothing is kept")
 			}
-			if runs, err := nodesOf(args); err != nil || runs != nil {
-				return errors.Join(err, c.rank(runs))
+			switch nodes, err := nodesOf(args); {
+			case err != nil:
+				return err
+			case nodes != nil:
+				return c.rank(nodes)
 			}
 			sides, err := sidesOf(args, &c.rules)
 			if err != nil {
