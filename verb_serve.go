@@ -105,7 +105,7 @@ func runServe(ctx context.Context, profile string, given map[string]string, stdo
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "executed %d releases, skipped %d, sent %d notification messages\n", did.Executed, did.Skipped, did.Messages)
+	fmt.Fprintln(stdout, did)
 	return nil
 }
 

@@ -215,8 +215,8 @@ func (l *link) close() {
 	}
 }
 
-// sameServer refuses a server that was started after the first connection: it counts its
-// cycles anew, and its values would pass for other ones of this run.
+// sameServer refuses another server than that of the first connection: it counts its cycles
+// by itself, and its values would pass for other ones of this run.
 func (c *Client) sameServer(ctx context.Context, l *link) error {
 	v, err := l.opc.Node(ua.NewNumericNodeID(0, id.Server_ServerStatus_StartTime)).Value(ctx)
 	if err != nil {
@@ -227,7 +227,7 @@ func (c *Client) sameServer(ctx context.Context, l *link) error {
 		c.since = since
 	}
 	if !since.Equal(c.since) {
-		return fmt.Errorf("%w at %s UTC; it counts its cycles anew, and this run ends", ErrRestarted, since.UTC().Format(time.DateTime))
+		return fmt.Errorf("%w, started at %s UTC: the cycles of this run ended with the one before", ErrAnother, since.UTC().Format(time.DateTime))
 	}
 	return nil
 }
@@ -323,9 +323,9 @@ func into[T ua.Response](dst *T) func(ua.Response) error {
 	}
 }
 
-// ErrLost says that the connection was lost and did not come back in time, and ErrRestarted
-// that another server came in its place.
+// ErrLost says that the connection was lost and did not come back in time, and ErrAnother
+// why not: the server of the run has gone.
 var (
-	ErrLost      = errors.New("connection lost")
-	ErrRestarted = errors.New("the server was started anew")
+	ErrLost    = errors.New("connection lost")
+	ErrAnother = errors.New("another server answers there now")
 )

@@ -29,7 +29,7 @@ func (c *Client) Run(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return nil
 			}
-			if errors.Is(again, ErrRestarted) {
+			if errors.Is(again, ErrAnother) {
 				return fmt.Errorf("%w: %v; %w", ErrLost, err, again)
 			}
 			return fmt.Errorf("%w: %v; no new connection within %s (%v)", ErrLost, err, c.cfg.Reconnect, again)
@@ -74,7 +74,7 @@ func (c *Client) redial(ctx context.Context) (*link, error) {
 		if err == nil {
 			return l, nil
 		}
-		if errors.Is(err, ErrRestarted) {
+		if errors.Is(err, ErrAnother) {
 			return nil, err
 		}
 		select {

@@ -110,7 +110,7 @@ func TestAServerThatWasStartedAnew(t *testing.T) {
 	via.drop()
 	before, _, _ := r.Newest()
 	via.raiseTo(next.Addr().String())
-	if err := r.ended(t); !errors.Is(err, ErrLost) || !errors.Is(err, ErrRestarted) {
+	if err := r.ended(t); !errors.Is(err, ErrLost) || !errors.Is(err, ErrAnother) {
 		t.Errorf("%v", err)
 	}
 	if k, _, _ := r.Newest(); k != before || r.Counts().Reconnects != 0 {

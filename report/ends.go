@@ -24,8 +24,10 @@ func ends(p *printer, f *bench.File) {
 		for _, c := range x.end.Connections {
 			p.item(x.name+" connection: ", connection(c))
 		}
-		if n, _, _, ok := judge.Lookup(*f, x.object, "tcp", "retransmissions"); ok {
-			p.item(x.name+" retransmissions: ", judge.Group(int64(n))+" segments in the phase")
+		if n, _, na, ok := judge.Lookup(*f, x.object, "tcp", "retransmissions"); ok {
+			p.item(x.name+" retransmissions: ", judge.Group(int64(n))+" in the phase")
+		} else {
+			p.item(x.name+" retransmissions: ", "n/a: "+na)
 		}
 		p.item(x.name+" card: ", card(x.end))
 		p.item(x.name+" measured CPUs: ", activity(x.end.CPUs))
@@ -41,7 +43,7 @@ func connection(c bench.Connection) string {
 		return "n/a: " + c.NA
 	}
 	span := func(ns int64) string { return judge.Span(time.Duration(ns)) }
-	text := fmt.Sprintf("%s to %s: round trip %s ± %s, at least %s; retransmission time-out %s; %s segments sent again since it was made", c.Local, c.Peer,
+	text := fmt.Sprintf("%s to %s: round trip %s ± %s, at least %s; retransmission time-out %s; segments sent again since it was made: %s", c.Local, c.Peer,
 		span(c.RTT), span(c.RTTVar), span(c.MinRTT), span(c.RTO), judge.Group(c.Total))
 	if c.LeftOut > 0 {
 		text += fmt.Sprintf(" (the times of %s stretches were not kept)", judge.Group(c.LeftOut))

@@ -20,6 +20,7 @@ const resentKept = 1000
 // https://man7.org/linux/man-pages/man7/tcp.7.html (TCP_INFO)
 type TCPLog struct {
 	raw  syscall.RawConn
+	made int64
 	read func(fd uintptr) // fills info and err
 
 	mu   sync.Mutex // the rest
@@ -37,6 +38,7 @@ type Resent struct{ After, Until, Segments int64 }
 type TCPState struct {
 	TCPInfo
 	Local, Peer string // host:port; empty once the connection is closed
+	Made        int64  // CLOCK_MONOTONIC, ns
 	Seen        []Resent
 	LeftOut     int64 // stretches beyond those in Seen
 	Err         error // of the last look; nil: TCPInfo is of it
@@ -44,7 +46,7 @@ type TCPState struct {
 
 // NewTCPLog begins with a connection that was made now. Cold.
 func NewTCPLog(raw syscall.RawConn, now int64) *TCPLog {
-	l := &TCPLog{raw: raw, at: now}
+	l := &TCPLog{raw: raw, made: now, at: now}
 	l.read = func(fd uintptr) {
 		info, err := ReadTCPInfo(fd)
 		if l.err = err; err == nil {
@@ -90,7 +92,7 @@ func (l *TCPLog) State(now int64) TCPState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.look(now)
-	s := TCPState{TCPInfo: l.info, Seen: append([]Resent(nil), l.seen...), LeftOut: l.left, Err: l.err}
+	s := TCPState{TCPInfo: l.info, Made: l.made, Seen: append([]Resent(nil), l.seen...), LeftOut: l.left, Err: l.err}
 	_ = l.raw.Control(func(fd uintptr) { s.Local, s.Peer = socketNames(fd) }) // Err says that it is closed
 	return s
 }

@@ -31,7 +31,7 @@ func TestTCPLog(t *testing.T) {
 	if diff := cmp.Diff(want, s.Seen); diff != "" {
 		t.Error(diff)
 	}
-	if s.Local != a.LocalAddr().String() || s.Peer != a.RemoteAddr().String() || s.Err != nil || s.TotalRetransmits != 5 {
+	if s.Local != a.LocalAddr().String() || s.Peer != a.RemoteAddr().String() || s.Err != nil || s.TotalRetransmits != 5 || s.Made != 1000 {
 		t.Errorf("%+v", s)
 	}
 	for i := range int64(resentKept) {

@@ -25,6 +25,7 @@ type books struct {
 	leftOut    int64
 	before     *opcua.Snapshot
 	counters   host.CPUCounters // of this machine, before
+	boot       int64            // rt.SuspendedTime, before
 }
 
 // serverSeries are the series that the server's clock alone can tell.

@@ -143,8 +143,7 @@ func (d *desk) end(why string) {
 	if l.err != nil {
 		why += ": " + l.err.Error()
 	}
-	d.Event(fmt.Sprintf("run of %s: ended: %s; executed %d releases, skipped %d, sent %d notification messages",
-		l.name(), why, l.did.Executed, l.did.Skipped, l.did.Messages))
+	d.Event(fmt.Sprintf("run of %s: ended: %s; %s", l.name(), why, l.did))
 }
 
 // refuse says why who may not have the run now, "" when it may. mu is held.

@@ -100,12 +100,16 @@ func (f *figures) network(n *bench.Nodes, phase bench.Phase, ours bench.Grid) {
 			f.na(x.name, "tcp", "retransmissions", "1", "this end did not tell of its connections")
 			continue
 		}
-		seen, _ := resent(x.end)
-		f.count(x.name, "tcp", "retransmissions", seen.Within(x.grid.Due(phase.First), x.grid.Due(phase.First+phase.Ran)))
 		c := x.end.Connections[0]
 		if c.NA != "" {
-			f.na(x.name, "tcp", "rtt", "ns", c.NA)
+			f.na(x.name, "tcp", "retransmissions", "1", c.NA)
 			continue
+		}
+		from, to := x.grid.Due(phase.First), x.grid.Due(phase.First+phase.Ran)
+		if seen, _ := resent(x.end); c.Made <= from {
+			f.count(x.name, "tcp", "retransmissions", seen.Within(from, to))
+		} else {
+			f.na(x.name, "tcp", "retransmissions", "1", "the connection was made anew in the phase")
 		}
 		f.value(x.name, "tcp", "rtt", "ns", float64(c.RTT))
 		f.value(x.name, "tcp", "rtt_min", "ns", float64(c.MinRTT))

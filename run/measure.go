@@ -116,9 +116,18 @@ func (s *session) steady(wall rt.WallOffset, boot int64) {
 	if moved := abs(s.phase.WallMoved); moved > 1000+wall.Bracket+now.Bracket {
 		s.invalid(fmt.Sprintf("CLOCK_REALTIME was set during the run (by %s): kernel receive stamps cannot be placed", time.Duration(s.phase.WallMoved)))
 	}
-	if d := rt.SuspendedTime() - boot; d > 1e6 {
-		s.invalid(fmt.Sprintf("the machine was suspended for %s", time.Duration(d)))
+	if text := suspended(boot); text != "" {
+		s.invalid(text)
 	}
+}
+
+// suspended says that the machine slept since boot, an earlier rt.SuspendedTime; empty: it
+// did not.
+func suspended(boot int64) string {
+	if d := rt.SuspendedTime() - boot; d > 1e6 {
+		return fmt.Sprintf("the machine was suspended for %s", time.Duration(d))
+	}
+	return ""
 }
 
 // snapshotLimit is how long both processes may take to tell their accounts; after an

@@ -9,6 +9,7 @@ import (
 	"opcycle/bench"
 	"opcycle/host"
 	"opcycle/record"
+	"opcycle/rt"
 	"opcycle/workloads/opcua"
 )
 
@@ -35,7 +36,17 @@ const servingStop = 1200 * time.Millisecond
 
 // Served is what a server did until it was told to stop.
 type Served struct {
-	Executed, Skipped, Messages int64
+	Told              bool // the server process told of its releases before it ended
+	Executed, Skipped int64
+	Messages          int64
+}
+
+func (d Served) String() string {
+	releases := "releases n/a"
+	if d.Told {
+		releases = fmt.Sprintf("executed %d releases, skipped %d", d.Executed, d.Skipped)
+	}
+	return fmt.Sprintf("%s, sent %d notification messages", releases, d.Messages)
 }
 
 // serving is a Serving under way; its goroutine is the only one that touches it.
@@ -104,7 +115,7 @@ func (s *serving) loop(ctx context.Context) error {
 			last, err := s.server.stopWithin(servingStop)
 			s.drain()
 			if err == nil && last.Snapshot != nil {
-				s.out.Executed, s.out.Skipped = last.Snapshot.Executed, last.Snapshot.Skipped
+				s.out.Told, s.out.Executed, s.out.Skipped = true, last.Snapshot.Executed, last.Snapshot.Skipped
 			}
 			return err
 		case err := <-s.server.events:
@@ -144,6 +155,7 @@ func (s *serving) window(ctx context.Context, w bench.Window) {
 	if !w.Done {
 		s.books = newBooks(s.Plan, s.grid, w, now)
 		s.books.counters, _ = host.Counters("/") // a nil field says what is missing
+		s.books.boot = rt.SuspendedTime()
 		for i := range s.recent {
 			s.books.join.server(&s.recent[i])
 		}
@@ -151,10 +163,7 @@ func (s *serving) window(ctx context.Context, w bench.Window) {
 		return
 	}
 	part := s.books.part(w, s.Host, s.info, now, throttling(s.Host, s.Plan))
-	counters, _ := host.Counters("/")
-	part.End = endOf("/", now, s.Plan.Server.CPUs, s.books.counters, counters)
-	warnings, invalid := quotaAndSteal(counters.Since(s.books.counters, s.Plan.Server.CPUs), time.Duration(s.books.phase.Ran*s.books.phase.Grid.Period), "the server's host: ")
-	part.Warnings, part.Invalid = append(part.Warnings, warnings...), append(part.Invalid, invalid...)
+	s.machine(&part, now)
 	s.books, part.Findings = nil, s.found
 	if warning != "" {
 		part.Warnings = append(part.Warnings, warning)
@@ -166,6 +175,19 @@ func (s *serving) window(ctx context.Context, w bench.Window) {
 	if err != nil && ctx.Err() == nil {
 		s.warn("the books of a client were not handed out: " + err.Error())
 	}
+}
+
+// machine puts into part what this machine's kernel told of the phase.
+func (s *serving) machine(part *bench.Part, now *opcua.Snapshot) {
+	const where = "the server's host: "
+	b := s.books
+	counters, _ := host.Counters("/")
+	part.End = endOf("/", now, s.Plan.Server.CPUs, b.counters, counters)
+	warnings, invalid := quotaAndSteal(counters.Since(b.counters, s.Plan.Server.CPUs), time.Duration(b.phase.Ran*b.phase.Grid.Period), where)
+	if text := suspended(b.boot); text != "" {
+		invalid = append(invalid, where+text)
+	}
+	part.Warnings, part.Invalid = append(part.Warnings, warnings...), append(part.Invalid, invalid...)
 }
 
 // snapshot asks the server for its accounts and its threads; without an answer the

@@ -175,7 +175,7 @@ func pauses() []Pause {
 
 // connection is a connection in the words of a result.
 func connection(s rt.TCPState) bench.Connection {
-	c := bench.Connection{Local: s.Local, Peer: s.Peer, RTT: int64(s.RTT), RTTVar: int64(s.RTTVar), MinRTT: int64(s.MinRTT), RTO: int64(s.RTO),
+	c := bench.Connection{Local: s.Local, Peer: s.Peer, Made: s.Made, RTT: int64(s.RTT), RTTVar: int64(s.RTTVar), MinRTT: int64(s.MinRTT), RTO: int64(s.RTO),
 		Total: int64(s.TotalRetransmits), Seen: bench.Retransmissions{}, LeftOut: s.LeftOut}
 	for _, x := range s.Seen {
 		c.Seen = append(c.Seen, bench.Retransmission{After: x.After, Until: x.Until, Segments: x.Segments})
