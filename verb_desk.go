@@ -39,7 +39,7 @@ func runDesk(ctx context.Context, given map[string]string, stdout, stderr io.Wri
 		return err
 	}
 	warn := func(text string) { fmt.Fprintln(stderr, "warning:", text) }
-	return run.Desk{Starter: start, Listen: u.Host, Host: h,
+	return run.Desk{Starter: start, Tool: tool(), Listen: u.Host, Host: h,
 		Resolve: func(text, from string) (bench.Plan, error) {
 			cfg, err := configureText("plan of "+from, []byte(text), given, say)
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net/url"
+	"strings"
 	"time"
 
 	"opcycle/bench"
@@ -41,7 +42,15 @@ what it calculates.`,
   opcycle measure opc.tcp://server:4840                       on the client's: dual-node, one minute
   opcycle measure opc.tcp://server:4840 --interval 1ms --duration 10m
   opcycle measure opc.tcp://server:4840 mine.yaml --server-cpus 2-3 --client-cpus 2`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: func(_ *cobra.Command, args []string) error {
+			switch len(args) {
+			case 0:
+				return errors.New("measure: no server; write opcycle measure opc.tcp://HOST:4840 [PROFILE], as opcycle serve prints it")
+			case 1, 2:
+				return nil
+			}
+			return fmt.Errorf("measure: %q: one server and at most one profile", args[2])
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out, err := readOutputs(cmd.OutOrStdout(), *formats)
 			if err == nil {
@@ -123,12 +132,19 @@ func (m measuring) run(ctx context.Context, metrics string, out outputs, stderr 
 		return fmt.Errorf("%s: %s", m.endpoint, server.Busy)
 	}
 	if server.Waiting {
-		plan, h, server, err = m.bring(ctx, desk)
+		plan, h, server, err = m.bring(ctx, desk, server)
 	} else {
 		plan, h, err = m.take(server)
 	}
+	other := otherVersion(server.Tool)
+	if err != nil && other != "" {
+		return fmt.Errorf("%w (%s)", err, other)
+	}
 	if err != nil {
 		return err
+	}
+	if other != "" {
+		plan.Notes = append(plan.Notes, other+": what only one of them knows is missing")
 	}
 	plan.OPCUA.Endpoint, plan.Floor, plan.Server = m.endpoint, 0, server.Plan.Server
 	serving, err := listenMetrics(metrics, plan, stderr)
@@ -138,6 +154,19 @@ func (m measuring) run(ctx context.Context, metrics string, out outputs, stderr 
 	defer serving.close()
 	remote := &run.Remote{Endpoint: m.endpoint, Announcement: server, Clock: desk.Clock}
 	return conduct(ctx, run.OPCUA{Plan: plan, Host: h, Watch: serving.watch(plan), Remote: remote}, out, stderr)
+}
+
+// otherVersion says which versions the two ends are of; empty: of the same.
+func otherVersion(server bench.Tool) string {
+	own := tool()
+	if server.Version == own.Version && server.Commit == own.Commit {
+		return ""
+	}
+	name := func(t bench.Tool) string { return strings.TrimSpace(t.Version + " " + t.Commit) }
+	if server.Version == "" {
+		return fmt.Sprintf("the server is an opcycle that does not say its version, this one is %s", name(own))
+	}
+	return fmt.Sprintf("the server is opcycle %s, this one is %s", name(server), name(own))
 }
 
 // take resolves this end's half of a run of the server's own task.
@@ -164,7 +193,8 @@ func (m measuring) take(server bench.Announcement) (bench.Plan, bench.Host, erro
 }
 
 // bring resolves this end's half of a plan, has the server resolve its own, and starts it.
-func (m measuring) bring(ctx context.Context, desk *client.Desk) (plan bench.Plan, h bench.Host, server bench.Announcement, err error) {
+func (m measuring) bring(ctx context.Context, desk *client.Desk, waiting bench.Announcement) (plan bench.Plan, h bench.Host, server bench.Announcement, err error) {
+	server = waiting
 	profile := m.profile
 	if profile == "" {
 		profile = "dual-node"
@@ -185,9 +215,11 @@ func (m measuring) bring(ctx context.Context, desk *client.Desk) (plan bench.Pla
 	if _, err = desk.Prepare(ctx, text); err != nil {
 		return plan, h, server, err
 	}
-	if server, err = desk.Start(ctx); err != nil {
+	started, err := desk.Start(ctx)
+	if err != nil {
 		return plan, h, server, err
 	}
+	server = started
 	plan.Task = taskOf(server.Plan.Task, plan.Task, m.given)
 	return plan, h, server, nil
 }

@@ -98,7 +98,7 @@ func runServe(ctx context.Context, profile string, given map[string]string, stdo
 		fmt.Fprintln(stderr, "note:", n)
 	}
 	warn := func(text string) { fmt.Fprintln(stderr, "warning:", text) }
-	did, err := run.Serving{Starter: start, Plan: plan, Host: h, Warn: warn, Busy: ownTask, Look: lookAsServer(ctx, warn), Ready: func(endpoint string, a bench.Announcement) {
+	did, err := run.Serving{Starter: start, Tool: tool(), Plan: plan, Host: h, Warn: warn, Busy: ownTask, Look: lookAsServer(ctx, warn), Ready: func(endpoint string, a bench.Announcement) {
 		fmt.Fprintf(stdout, "%s: cycle %s, %s %d iterations, %d item(s); CPUs %s, %s; Ctrl-C ends it\n", endpoint,
 			plan.Task.Interval, plan.Task.Workload, a.Plan.Task.Iterations, plan.OPCUA.Items, bench.CPUList(plan.Server.CPUs), policies(a.Server))
 	}}.Run(ctx)

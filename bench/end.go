@@ -18,7 +18,7 @@ type Connection struct {
 	Local  string `json:"local"` // host:port
 	Peer   string `json:"peer"`
 	Made   int64  `json:"made"` // this end's CLOCK_MONOTONIC, ns
-	RTT    int64  `json:"rtt"` // smoothed
+	RTT    int64  `json:"rtt"`  // smoothed
 	RTTVar int64  `json:"rtt_variation"`
 	MinRTT int64  `json:"rtt_min"` // of the last 5 minutes
 	RTO    int64  `json:"rto"`

@@ -44,6 +44,7 @@ const (
 
 // Announcement is what a server tells a client that did not come with it.
 type Announcement struct {
+	Tool    Tool        `json:"tool"`              // that serves
 	Waiting bool        `json:"waiting,omitempty"` // it has no task: Prepare gives it one
 	Busy    string      `json:"busy,omitempty"`    // its task is of another client's run: nobody else may measure it
 	Plan    Plan        `json:"plan"`

@@ -38,6 +38,9 @@ func (c *Client) AskBooks(w bench.Window) error {
 	if err == nil && r.Results[0] != ua.StatusOK {
 		err = r.Results[0]
 	}
+	if err != nil && l.ctx.Err() != nil {
+		return errors.New("ask the server for its books of the phase: the connection is lost")
+	}
 	if err != nil {
 		return fmt.Errorf("ask the server for its books of the phase: %w", err)
 	}

@@ -46,13 +46,13 @@ func OpenDesk(ctx context.Context, endpoint string) (*Desk, bench.Announcement, 
 		return nil, a, fmt.Errorf("opc ua client for %s: %w", endpoint, err)
 	}
 	if err := opc.Connect(ctx); err != nil {
-		return nil, a, fmt.Errorf("connect to %s: %w; is `opcycle serve` running there?", endpoint, err)
+		return nil, a, fmt.Errorf("connect to %s: %w; is `opcycle serve` running there, and does it listen for other hosts (--listen opc.tcp://0.0.0.0:4840)?", endpoint, err)
 	}
 	d := &Desk{opc: opc, endpoint: endpoint}
 	l := link{opc: opc}
 	if d.ns, err = l.namespace(ctx); err != nil {
 		d.Close()
-		return nil, a, fmt.Errorf("%s: %w", endpoint, err)
+		return nil, a, fmt.Errorf("%s: %w; measure needs `opcycle serve` at the other end", endpoint, err)
 	}
 	v, err := opc.Node(ua.NewStringNodeID(d.ns, bench.NodePlan)).Value(ctx)
 	if err == nil {

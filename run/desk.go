@@ -26,6 +26,7 @@ import (
 // desk, and is gone.
 type Desk struct {
 	Starter Starter
+	Tool    bench.Tool
 	Listen  string // TCP address
 	Host    bench.Host
 	// Resolve makes the plan for this host of a client's configuration, or says what is
@@ -75,7 +76,7 @@ func (l *lease) name() string {
 // Run waits for plans until ctx ends.
 func (d Desk) Run(ctx context.Context) error {
 	w := &desk{Desk: d, ctx: ctx}
-	announcement, err := json.Marshal(bench.Announcement{Waiting: true})
+	announcement, err := json.Marshal(bench.Announcement{Tool: d.Tool, Waiting: true})
 	if err != nil {
 		return fmt.Errorf("the announcement as JSON: %w", err)
 	}
@@ -137,7 +138,7 @@ func (d *desk) end(why string) {
 	}
 	l.stop()
 	<-l.done
-	if err := d.server.Resume(); err != nil {
+	if err := d.server.Resume(); err != nil && d.ctx.Err() == nil {
 		d.Warn("accept connections again: " + err.Error())
 	}
 	if l.err != nil {
@@ -222,7 +223,7 @@ func (d *desk) launch(l *lease, listener *os.File) (bench.Announcement, error) {
 	ready := make(chan bench.Announcement, 1)
 	go func() {
 		defer close(l.done)
-		l.did, l.err = Serving{Starter: d.Starter, Plan: l.plan, Host: d.Host, Warn: d.Warn, Listener: listener, Busy: busyText(l), Look: d.Look,
+		l.did, l.err = Serving{Starter: d.Starter, Tool: d.Tool, Plan: l.plan, Host: d.Host, Warn: d.Warn, Listener: listener, Busy: busyText(l), Look: d.Look,
 			Ready: func(_ string, a bench.Announcement) { ready <- a }}.Run(ctx)
 	}()
 	select {

@@ -16,6 +16,7 @@ import (
 // Serving conducts a server that waits for clients started by hand.
 type Serving struct {
 	Starter Starter
+	Tool    bench.Tool
 	Plan    bench.Plan
 	Host    bench.Host
 	// Ready is called once, when it listens; the announced plan has the iterations that the
@@ -84,7 +85,7 @@ func (s Serving) Run(ctx context.Context) (Served, error) {
 	}
 	defer c.free()
 	defer c.kill() // no matter after an orderly stop
-	o := opcua.Order{Do: opcua.DoStart, Plan: &p, Busy: s.Busy}
+	o := opcua.Order{Do: opcua.DoStart, Plan: &p, Busy: s.Busy, Tool: s.Tool}
 	if p.Task.Auto && p.Task.Host == bench.HostServer {
 		o.NS = int64(p.Task.Target)
 	}
@@ -98,7 +99,7 @@ func (s Serving) Run(ctx context.Context) (Served, error) {
 	if o.NS > 0 {
 		s.Plan.Task.Iterations = r.Count
 	}
-	s.Ready(r.Endpoint, bench.Announcement{Plan: s.Plan, Grid: r.Grid, Server: *r.Info})
+	s.Ready(r.Endpoint, bench.Announcement{Tool: s.Tool, Plan: s.Plan, Grid: r.Grid, Server: *r.Info})
 	w := &serving{Serving: s, server: c, grid: r.Grid, info: *r.Info, found: found}
 	err = w.loop(ctx)
 	return w.out, err

@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/gopcua/opcua/ua"
@@ -53,7 +54,7 @@ func New(cfg Config) (*Server, error) {
 	if listener == nil {
 		l, err := net.Listen("tcp", cfg.Listen)
 		if err != nil {
-			return nil, fmt.Errorf("server: listen: %w", err)
+			return nil, fmt.Errorf("server: listen: %w%s", err, wayOut(err))
 		}
 		listener = l.(*net.TCPListener)
 	}
@@ -71,6 +72,19 @@ func New(cfg Config) (*Server, error) {
 	s.publishInboxes()
 	s.counters.BytesBound.Store(s.MemoryPerConnection())
 	return s, nil
+}
+
+// wayOut says what to do about an address that cannot be listened on.
+func wayOut(err error) string {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return "; another server has this port: end it, or take another port"
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return "; take an address of this host, or 0.0.0.0 for all of them"
+	case errors.Is(err, syscall.EACCES):
+		return "; take a port from 1024 on"
+	}
+	return ""
 }
 
 // Addr is the address that the server listens on.

@@ -30,6 +30,7 @@ type Order struct {
 	Window  *bench.Window `json:"window,omitempty"`  // window, client
 	Result  []byte        `json:"result,omitempty"`  // result, server
 	Busy    string        `json:"busy,omitempty"`    // start, server: why it takes no plan of a client
+	Tool    bench.Tool    `json:"tool,omitzero"`     // start, server: what it announces
 }
 
 // The orders.

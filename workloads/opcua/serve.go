@@ -88,7 +88,7 @@ func (s *serve) start(o Order) (Reply, error) {
 	period := p.Period()
 	grid := bench.Grid{Origin: rt.Now()/period*period + period, Period: period}
 	s.gate = &gate{grid: grid}
-	a := bench.Announcement{Plan: p, Grid: grid, Server: s.proc.info}
+	a := bench.Announcement{Tool: o.Tool, Plan: p, Grid: grid, Server: s.proc.info}
 	if s.listener != nil { // a desk's
 		a.Busy = o.Busy
 	}
