@@ -17,6 +17,7 @@ import (
 // relay passes TCP on, and can take every connection away for a while.
 type relay struct {
 	listener net.Listener
+	back     func() time.Duration // how long the server's bytes take; nil: they do not. Set before it is used
 	mu       sync.Mutex
 	conns    []net.Conn
 	down     bool
@@ -69,6 +70,10 @@ func (r *relay) pass(in net.Conn, target string) {
 		go func() {
 			defer r.done.Done()
 			defer pair[1].Close()
+			if r.back != nil && pair[0] == out {
+				delayed(pair[1], pair[0], r.back)
+				return
+			}
 			_, _ = io.Copy(pair[1], pair[0])
 		}()
 	}

@@ -85,7 +85,7 @@ func TestServeSaysThatThePortIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	contains(t, refused(t, "serve", "--listen", "opc.tcp://"+l.Addr().String()), "in use")
+	contains(t, refused(t, "serve", "--listen", "opc.tcp://"+l.Addr().String()), "in use; another server has this port: end it, or take another port")
 }
 
 // Two measurements on one CPU would measure each other.

@@ -24,6 +24,8 @@ func TestServeAndMeasureRefuse(t *testing.T) {
 		{"serve --clients 2", []string{"--clients"}},
 		{"serve --listen nowhere", []string{"--listen: ", `"nowhere" is no endpoint; write opc.tcp://host:port`}},
 		{"serve --listen opc.tcp://127.0.0.1", []string{"--listen: ", "no endpoint"}},
+		{"measure", []string{"measure: no server; write opcycle measure opc.tcp://HOST:4840"}},
+		{"measure opc.tcp://a:1 quick more", []string{`measure: "more": one server and at most one profile`}},
 		{"measure garbage", []string{`measure: "garbage" is no endpoint to connect to; write opc.tcp://host:port`}},
 		{"measure opc.tcp://127.0.0.1:0", []string{"no endpoint to connect to"}},
 		{"measure http://127.0.0.1:4840", []string{"no endpoint to connect to"}},
@@ -57,6 +59,24 @@ func TestWhereServeListens(t *testing.T) {
 		_, plan, _, err := planWith(file, map[string]string{"interval": "7ms"}, served(tc.listen, tc.given))
 		if err != nil || plan.OPCUA.Endpoint != tc.want {
 			t.Errorf("%s: %q, %v", tc.name, plan.OPCUA.Endpoint, err)
+		}
+	}
+}
+
+// Two versions are two versions, and one that does not say its own is another.
+func TestOtherVersion(t *testing.T) {
+	own := tool()
+	for _, tc := range []struct {
+		server bench.Tool
+		want   string
+	}{
+		{own, ""},
+		{bench.Tool{Version: own.Version, Commit: "abc"}, "the server is opcycle " + own.Version + " abc, this one is " + own.Version},
+		{bench.Tool{Version: "v0.0.1", Commit: own.Commit}, "the server is opcycle v0.0.1"},
+		{bench.Tool{}, "does not say its version"},
+	} {
+		if got := otherVersion(tc.server); tc.want == "" && got != "" || !strings.Contains(got, tc.want) {
+			t.Errorf("%+v: %q, want %q", tc.server, got, tc.want)
 		}
 	}
 }
