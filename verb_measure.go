@@ -162,7 +162,12 @@ func otherVersion(server bench.Tool) string {
 	if server.Version == own.Version && server.Commit == own.Commit {
 		return ""
 	}
-	name := func(t bench.Tool) string { return strings.TrimSpace(t.Version + " " + t.Commit) }
+	name := func(t bench.Tool) string {
+		if strings.Contains(t.Version, t.Commit) {
+			return strings.TrimSpace(t.Version)
+		}
+		return t.Version + " " + t.Commit
+	}
 	if server.Version == "" {
 		return fmt.Sprintf("the server is an opcycle that does not say its version, this one is %s", name(own))
 	}
