@@ -26,10 +26,12 @@ standard output, the text goes there:
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out, err := readOutputs(cmd.OutOrStdout(), *formats)
+			if out.against = *against; err == nil {
+				_, err = references(out.against) // said before the file is looked for
+			}
 			if err != nil {
 				return err
 			}
-			out.against = *against
 			path, err := resultIn(args[0])
 			if err != nil {
 				return err
