@@ -85,7 +85,6 @@ func TestRefusedCommandLines(t *testing.T) {
 		"no result":           {[]string{"report", "missing.json"}, []string{"missing.json"}},
 		"unknown format":      {[]string{"report", "--format", "pdf", "run.json"}, []string{"pdf", "text", "csv", "html"}},
 		"nobody serves there": {[]string{"measure", "opc.tcp://127.0.0.1:1"}, []string{"opc.tcp://127.0.0.1:1", "opcycle serve"}},
-		"the server's to say": {[]string{"measure", "opc.tcp://127.0.0.1:1", "--items", "3"}, []string{"--items", "opcycle serve"}},
 		"check, form":         {[]string{"check", "--format", "xml"}, []string{"xml", "text", "json"}},
 		"check, no machine":   {[]string{"check", "--root", "/nowhere"}, []string{"/nowhere", "no such file"}},
 		"check, bad plan":     {[]string{"check", "--items", "0"}, []string{"--items", "1 to 10000"}},

@@ -118,6 +118,7 @@ func TestServeFindsItsIterations(t *testing.T) {
 		t.Errorf("%d iterations, %v: %s", n, err, said)
 	}
 	contains(t, refused(t, "measure", endpoint, "--iterations", "5"), "--iterations is the server's to say; give it to opcycle serve")
+	contains(t, refused(t, "measure", endpoint, "--items", "3"), "--items is the server's to say; give it to opcycle serve")
 	out := filepath.Join(t.TempDir(), "out")
 	client := start(t, "", "measure", endpoint, "--duration", "1s", "--warm-up", "300ms", "--out", out)
 	client.code()
