@@ -41,6 +41,7 @@ nothing is there that the plan does not need. How the image is built: containers
 		Example: `  opcycle deploy podman --duration 10s | sh                 one container, as root
   opcycle deploy podman --containers 2                      server and client, on a network
   opcycle deploy quadlet --write /etc/containers/systemd    units of server and client
+  opcycle deploy quadlet --side server                      of two hosts, the server's
   opcycle deploy kube mine.yaml | kubectl apply -f -        Pod, Service and Job
   opcycle deploy kube --fleet --nodes 12 | kubectl apply -f -
   opcycle deploy kube --help                                what one form takes beyond the rest`,
@@ -95,7 +96,7 @@ lets fewer run at a time; then there is a Job a node, by name, and a quota on po
 			f.StringVar(&d.cluster.Claim, "claim", "", "PersistentVolumeClaim of the results (a folder of each node, --results)")
 			f.StringVar(&d.cluster.Account, "service-account", "", "ServiceAccount of the pods (the namespace's default)")
 			f.BoolVar(&d.fleet, "fleet", false, "measure each of several nodes once")
-			f.StringVar(&d.nodes, "nodes", "", "of a fleet: how many nodes match the selector, or their names joined by commas")
+			f.StringVar(&d.nodes, "nodes", "", "of a fleet: how many nodes match the selector, or their names joined by commas; else SERVER,CLIENT, the nodes of both ends")
 			f.IntVar(&d.parallel, "parallel", 0, "of a fleet with names: nodes at a time (all)")
 			return func() ([]deploy.File, error) {
 				f, err := deploy.Kube(d.request, d.cluster)
@@ -106,6 +107,8 @@ lets fewer run at a time; then there is a Job a node, by name, and a quota on po
 
 func rootlessFlag(cmd *cobra.Command, d *deployment) {
 	cmd.Flags().BoolVar(&d.request.Rootless, "rootless", false, "for Podman of a user: everything works, nothing is real-time")
+	cmd.Flags().StringVar(&d.request.Side, "side", "", "of a run between two hosts, the end that runs on this one: server or client")
+	cmd.Flags().StringVar(&d.request.Server, "server", "", "with --side client: the server that waits on the other host, opc.tcp://HOST:4840")
 }
 
 // deployForm is the verb of one form. more declares its own flags and returns its writer.
@@ -128,6 +131,9 @@ func deployForm(name, short, long, example string, containers int, more func(*co
 	text := more(cmd, d)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		profile := "single-node"
+		if d.request.Side != "" {
+			profile = "dual-node"
+		}
 		if len(args) > 0 {
 			profile = args[0]
 		}
@@ -151,8 +157,8 @@ func (d *deployment) fill(cmd *cobra.Command, profile string) error {
 	if d.containers != 1 && d.containers != 2 {
 		return fmt.Errorf("--containers %d: write 1 (server and client in one) or 2 (in a container each)", d.containers)
 	}
-	if !d.fleet && (d.nodes != "" || d.parallel != 0) {
-		return errors.New("--nodes and --parallel are of a fleet: add --fleet")
+	if !d.fleet && d.parallel != 0 {
+		return errors.New("--parallel is of a fleet: add --fleet")
 	}
 	if _, err := readUpload(d.request.Upload, anyUpload, io.Discard); err != nil {
 		return err
@@ -163,7 +169,7 @@ func (d *deployment) fill(cmd *cobra.Command, profile string) error {
 		return err
 	}
 	r := &d.request
-	r.Plan, r.Split = plan, d.containers == 2
+	r.Plan, r.Split = plan, d.containers == 2 && r.Side == ""
 	if r.Profile, err = profileOf(profile); err != nil {
 		return err
 	}
@@ -181,8 +187,11 @@ func (d *deployment) fill(cmd *cobra.Command, profile string) error {
 	if r.Rootless && r.Results == "" {
 		return fmt.Errorf("--rootless: %s is root's; name a folder of your own, --results \"$HOME/opcycle\"", deploy.DefaultResults)
 	}
-	if d.fleet {
+	switch {
+	case d.fleet:
 		d.cluster.Fleet = fleetOf(d.nodes, d.parallel)
+	case d.nodes != "":
+		d.cluster.Nodes = strings.Split(d.nodes, ",")
 	}
 	return nil
 }

@@ -50,6 +50,12 @@ func (c *Cluster) check(r *Request) error {
 	if c.Claim != "" && !dnsName.MatchString(c.Claim) {
 		errs = append(errs, fmt.Errorf("--claim %q is no name of a PersistentVolumeClaim", c.Claim))
 	}
+	if r.Side != "" {
+		errs = append(errs, errors.New("--side is for Podman; in a cluster name both nodes, --nodes SERVER,CLIENT"))
+	}
+	if len(c.Nodes) > 0 && (len(c.Nodes) != 2 || !r.Split || c.Nodes[0] == c.Nodes[1] || !labelValue.MatchString(c.Nodes[0]) || !labelValue.MatchString(c.Nodes[1])) {
+		errs = append(errs, fmt.Errorf("--nodes %s: without --fleet these are two names, the server's node and the client's, with --containers 2", strings.Join(c.Nodes, ",")))
+	}
 	if r.Rootless {
 		errs = append(errs, errors.New("--rootless is for Podman; in a cluster leave real-time policy out by --rt off"))
 	}

@@ -14,6 +14,9 @@ type Cluster struct {
 	Claim    string // PersistentVolumeClaim of the results; empty: the folder of each node
 	Account  string // ServiceAccount of the pods; empty: the namespace's default
 	Fleet    *Fleet // nil: once, on whichever node matches
+	// Nodes are the names of the server's and the client's, of a run between two; empty:
+	// whichever match.
+	Nodes []string
 }
 
 // DefaultSelector marks the nodes that may be measured.
@@ -147,6 +150,10 @@ func (c *Cluster) job(r *Request, who role) *yaml.Node {
 // pod is the specification of a pod with one container.
 func (c *Cluster) pod(r *Request, who role) *yaml.Node {
 	key, value := c.selector()
+	nodes := []field{{key, value, ""}}
+	if len(c.Nodes) == 2 {
+		nodes = append(nodes, field{"kubernetes.io/hostname", c.Nodes[int(who-server)], ""})
+	}
 	var wait *yaml.Node
 	if who == client {
 		wait = list(c.container(r, who, "wait", []string{"health", endpoint(), "--wait=120s"}, nil))
@@ -154,7 +161,7 @@ func (c *Cluster) pod(r *Request, who role) *yaml.Node {
 	spec := []field{
 		{"restartPolicy", "Never", ""},
 		{"automountServiceAccountToken", false, "nothing here talks to Kubernetes"},
-		{"nodeSelector", object(field{key, value, ""}), ""},
+		{"nodeSelector", object(nodes...), ""},
 	}
 	if c.Account != "" {
 		spec = append(spec, field{"serviceAccountName", c.Account, "by it OpenShift grants the rights below"})

@@ -115,6 +115,8 @@ func (r *Request) whyUser() string {
 // network is what the container is connected to.
 func (r *Request) network(who role) need {
 	switch {
+	case r.Side != "":
+		return say("--network host", "Network=host", "the network of the host itself: its card is measured, not a bridge of Podman before it")
 	case who != whole:
 		return say("--network opcycle", "Network=opcycle.network", "server and client meet here; no port is open on the host")
 	case r.Upload != "":
@@ -182,7 +184,7 @@ func (r *Request) mounts(who role) []need {
 		return say("--volume "+shellWord(text), "Volume="+text, why)
 	}
 	var out []need
-	if r.Profile.Path != "" && who != client {
+	if r.Profile.Path != "" && (who != client || r.Side != "") && r.Side != SideServer {
 		out = append(out, mount(r.Profile.Path, profileInside, "ro,z", "the profile; :z lets both containers read it (SELinux)"))
 	}
 	if who != server {

@@ -19,7 +19,9 @@ func Podman(r Request) (File, error) {
 	for _, note := range r.notes() {
 		fmt.Fprintf(&b, "# %s\n", note)
 	}
-	fmt.Fprintf(&b, "mkdir -p %s\n", shellWord(r.Results))
+	if r.Side != SideServer {
+		fmt.Fprintf(&b, "mkdir -p %s\n", shellWord(r.Results))
+	}
 	if r.Split {
 		b.WriteString("podman network exists opcycle || podman network create opcycle\n")
 	}
@@ -30,7 +32,7 @@ func Podman(r Request) (File, error) {
 			fmt.Fprintf(&b, "podman exec %s /opcycle health --wait 30s\n", who.name())
 		}
 	}
-	if r.Split {
+	if r.Split || r.Side == SideServer {
 		fmt.Fprintf(&b, "\n# The server runs until it is told to end:\n#   podman stop %s\n", server.name())
 	}
 	return File{"opcycle.sh", b.String()}, nil
@@ -67,8 +69,26 @@ func (r *Request) variant() string {
 
 // notes are what a reader has to know of the whole.
 func (r *Request) notes() []string {
+	if r.Side != "" {
+		return r.sideNotes()
+	}
 	out := []string{"The plan is of the machine that printed it: server " + r.Plan.Server.TaskFirst().String() + ", client " +
 		r.Plan.Client.TaskFirst().String() + ", housekeeping " + bench.CPUList(r.Plan.Housekeeping.CPUs).String() + "."}
+	if r.programs() {
+		out = append(out, "The plan has noise by stress-ng: the image has to be one with tools (containers/README.md).")
+	}
+	return out
+}
+
+// sideNotes are the same for one end of a run between two hosts.
+func (r *Request) sideNotes() []string {
+	if r.Side == SideServer {
+		return []string{"One of two hosts: the server waits on port " + port + " of all addresses of this host for the plan that the client brings.",
+			"It knows no users: open the port to the client's host only.",
+			"The CPUs are of the machine that printed it: " + r.Plan.Server.TaskFirst().String() + ", housekeeping " + bench.CPUList(r.Plan.Housekeeping.CPUs).String() + "."}
+	}
+	out := []string{"One of two hosts: the client brings the plan to the server that waits at " + r.Server + ".",
+		"The CPUs are of the machine that printed it: " + r.Plan.Client.TaskFirst().String() + ", housekeeping " + bench.CPUList(r.Plan.Housekeeping.CPUs).String() + "."}
 	if r.programs() {
 		out = append(out, "The plan has noise by stress-ng: the image has to be one with tools (containers/README.md).")
 	}

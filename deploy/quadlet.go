@@ -37,17 +37,20 @@ func (r *Request) quadletFolder() (folder, systemctl string) {
 func (r *Request) unit(who role) string {
 	var b strings.Builder
 	folder, systemctl := r.quadletFolder()
-	first := whole
-	if r.Split {
+	first, wait := whole, " --wait"
+	switch {
+	case r.Split, r.Side == SideClient:
 		first = client
+	case r.Side == SideServer:
+		first, wait = server, ""
 	}
-	fmt.Fprintf(&b, "# opcycle, the plan %s by Quadlet, %s.\n# Podman 4.4 or later (RHEL 9.2), cgroup v2. Put it into %s, then:\n#   %s daemon-reload\n#   %s start --wait %s; journalctl -u %s\n",
-		r.Plan.Name, r.variant(), folder, systemctl, systemctl, first.name(), first.name())
+	fmt.Fprintf(&b, "# opcycle, the plan %s by Quadlet, %s.\n# Podman 4.4 or later (RHEL 9.2), cgroup v2. Put it into %s, then:\n#   %s daemon-reload\n#   %s start%s %s; journalctl -u %s\n",
+		r.Plan.Name, r.variant(), folder, systemctl, systemctl, wait, first.name(), first.name())
 	for _, note := range r.notes() {
 		fmt.Fprintf(&b, "# %s\n", note)
 	}
 	fmt.Fprintf(&b, "\n[Unit]\nDescription=opcycle %s\n", [...]string{"benchmark", "server", "client"}[who])
-	if who == client {
+	if r.Split && who == client {
 		fmt.Fprintf(&b, "Requires=%s.service\nAfter=%s.service\n", server.name(), server.name())
 	}
 	fmt.Fprintf(&b, "\n[Container]\nImage=%s\nExec=%s\n", r.Image, unitWords(r.command(who, true)))
@@ -68,7 +71,7 @@ func (r *Request) unit(who role) string {
 
 // service writes what systemd itself has to do.
 func (r *Request) service(b *strings.Builder, who role) {
-	if who == client {
+	if r.Split && who == client {
 		b.WriteString("# the server has to answer before there is anything to measure\n")
 		fmt.Fprintf(b, "ExecStartPre=/usr/bin/podman exec %s /opcycle health --wait 30s\n", server.name())
 	}

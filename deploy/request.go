@@ -25,7 +25,19 @@ type Request struct {
 	Split    bool   // server and client in a container each, on a network; else one container
 	Rootless bool   // Podman of a user: everything works, nothing is real-time
 	Upload   string // where the result is sent too; empty: nowhere
+
+	// Side is the end that runs here, of a run between two hosts: SideServer waits for the plan
+	// that SideClient brings. Empty: both ends are here. Podman and Quadlet only.
+	Side string
+	// Server is where SideClient finds the other host, opc.tcp://HOST:PORT.
+	Server string
 }
+
+// The sides of a run between two hosts.
+const (
+	SideServer = "server"
+	SideClient = "client"
+)
 
 // Profile is where the plan comes from.
 type Profile struct {
@@ -72,7 +84,7 @@ func (r Request) filled() (Request, error) {
 	if !imageName.MatchString(r.Image) {
 		errs = append(errs, fmt.Errorf("--image %q is no name of an image; write REGISTRY/NAME:TAG, letters, digits and . _ - : / @ only", r.Image))
 	}
-	errs = append(errs, checkPath("--results", r.Results), checkPath("the profile", r.Profile.Path), r.checkRootless(), r.checkSplit())
+	errs = append(errs, checkPath("--results", r.Results), checkPath("the profile", r.Profile.Path), r.checkRootless(), r.checkSplit(), r.checkSide())
 	r.Results = path.Clean(r.Results)
 	for _, word := range r.texts() {
 		errs = append(errs, checkText(word))
@@ -138,7 +150,7 @@ func (r *Request) programs() bool {
 
 // texts is what the user wrote and a form repeats.
 func (r *Request) texts() []string {
-	out := append([]string{r.Upload, r.Plan.Out, r.Plan.Name}, r.Plan.Budgets...)
+	out := append([]string{r.Upload, r.Server, r.Plan.Out, r.Plan.Name}, r.Plan.Budgets...)
 	for _, f := range r.Flags {
 		out = append(out, f.Value)
 	}
