@@ -170,6 +170,9 @@ func (p *podman) twoContainers() {
 	if f.Plan.Task.Interval != 50*time.Millisecond {
 		t.Errorf("the task is %v", f.Plan.Task.Interval)
 	}
+	if n := f.Nodes; n == nil || n.Server == nil || n.Server.Card == nil || n.Server.Card.Driver != "veth" || n.Client == nil || n.Client.Card == nil || n.Client.Connections[0].RTO <= 0 {
+		t.Errorf("what both ends' kernels tell, from inside a container: %+v", n)
+	}
 	p.run("stop", "opcycle-server")
 	if left := p.run("ps", "-a", "-q"); left != "" {
 		t.Errorf("left behind: %q", left)
