@@ -59,4 +59,5 @@ func TestHealthOfAServerThatDoesNotRun(t *testing.T) {
 	if code := c.code(); code != exitFailed || !strings.HasSuffix(c.stdout.String(), ": Suspended\n") {
 		t.Errorf("exit %d, %q", code, c.stdout.String())
 	}
+	contains(t, refused(t, "measure", fmt.Sprintf("opc.tcp://127.0.0.1:%d", port)), "it is not an opcycle server; measure needs `opcycle serve` at the other end")
 }

@@ -155,6 +155,29 @@ func TestOutcomesHaveOneCause(t *testing.T) {
 	}
 }
 
+// A late value of a server elsewhere waits for both ends' retransmissions; one that the
+// client alone knows of is enough.
+func TestRetransmissionsSettleLateValues(t *testing.T) {
+	for name, part := range map[string]*bench.Part{"with the server's books": {}, "without": nil} {
+		s := newScript(t, bench.HostServer, 200)
+		s.j.foreign = true
+		for k := int64(100); k < 300; k++ {
+			switch k {
+			case 105, 250:
+				s.arrive(k, 300*ms)
+			default:
+				s.arrive(k, 4*ms)
+			}
+		}
+		s.finish()
+		again := bench.Retransmissions{{After: s.due(100), Until: s.due(110), Segments: 1}} // 250 is due 1.4 s later
+		s.c.settle(part, nil, again)
+		if s.c.late[bench.LateRetransmission] != 1 || s.c.outcome[bench.Late] != 2 || s.c.outcome[bench.OnTime] != 198 {
+			t.Errorf("%s: late %v, outcomes %v", name, s.c.late, s.c.outcome)
+		}
+	}
+}
+
 // TestSkippedReleasesLoseTheirTimeOnce: a stall of the sleeping task costs three indices,
 // and the lost time is theirs together.
 func TestSkippedReleasesLoseTheirTimeOnce(t *testing.T) {

@@ -209,6 +209,8 @@ func (s *session) absent(name string) string {
 		return s.collect.blurred()
 	case s.phase.Clock != "common" && (name == "server_transmit_time" || name == "network_time"):
 		return s.phase.Clock
+	case s.Remote != nil && (name == "server_transmit_time" || name == "network_time"):
+		return "the server's record of every message does not travel"
 	case name == "network_time" || name == "client_receive_time":
 		return "no message had an exact kernel stamp"
 	}
