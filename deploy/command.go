@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"opcycle/bench"
@@ -105,58 +104,6 @@ func (r *Request) serve(pinned bool) []string {
 		args = append(args, r.cpus("server-cpus", &r.Plan.Server))
 	}
 	return args
-}
-
-// wait is the server's command on a host of its own: the plan comes with the client, and what
-// was said of this host goes before it.
-func (r *Request) wait() []string {
-	args := []string{"serve", "--listen=opc.tcp://0.0.0.0:" + port}
-	for _, f := range r.Flags {
-		if f.Name == "priority" || f.Name == "rt" {
-			args = append(args, "--"+f.Name+"="+f.Value)
-		}
-	}
-	return append(args, r.cpus("server-cpus", &r.Plan.Server))
-}
-
-// bring is the client's command on a host of its own: it has the whole plan.
-func (r *Request) bring() []string {
-	profile := r.profile()
-	if profile == nil {
-		profile = []string{bench.Defaults().Name}
-	}
-	args := append([]string{"measure", r.Server}, profile...)
-	for _, f := range r.Flags {
-		if !slices.Contains([]string{"server-cpus", "client-cpus", "out", "with"}, f.Name) {
-			args = append(args, "--"+f.Name+"="+f.Value)
-		}
-	}
-	return append(append(args, r.cpus("client-cpus", &r.Plan.Client)), r.results()...)
-}
-
-// checkSide refuses half of a run between two hosts that the other half can't meet.
-func (r *Request) checkSide() error {
-	var errs []error
-	switch {
-	case r.Side == "" && r.Server != "":
-		errs = append(errs, errors.New("--server is of a client on a host of its own: add --side client"))
-	case r.Side == "":
-	case r.Side != SideServer && r.Side != SideClient:
-		errs = append(errs, fmt.Errorf("--side %q is no end; write server or client", r.Side))
-	case r.Side == SideClient && !strings.HasPrefix(r.Server, "opc.tcp://"):
-		errs = append(errs, errors.New("--side client: where is the server? add --server opc.tcp://HOST:"+port))
-	case r.Side == SideServer && r.Server != "":
-		errs = append(errs, errors.New("--server is the client's to say; leave it out with --side server"))
-	}
-	for _, f := range r.Flags {
-		if r.Side != "" && f.Name == "with" {
-			errs = append(errs, fmt.Errorf("--with %s can't run beside a client on a host of its own (opcycle measure has no such flag)", f.Value))
-		}
-		if r.Side == SideClient && f.Name == "server-cpus" {
-			errs = append(errs, errors.New("--server-cpus are of the other host: say them there, with --side server"))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // serverFlags are the flags of run that say something to a server.

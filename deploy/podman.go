@@ -79,18 +79,3 @@ func (r *Request) notes() []string {
 	}
 	return out
 }
-
-// sideNotes are the same for one end of a run between two hosts.
-func (r *Request) sideNotes() []string {
-	if r.Side == SideServer {
-		return []string{"One of two hosts: the server waits on port " + port + " of all addresses of this host for the plan that the client brings.",
-			"It knows no users: open the port to the client's host only.",
-			"The CPUs are of the machine that printed it: " + r.Plan.Server.TaskFirst().String() + ", housekeeping " + bench.CPUList(r.Plan.Housekeeping.CPUs).String() + "."}
-	}
-	out := []string{"One of two hosts: the client brings the plan to the server that waits at " + r.Server + ".",
-		"The CPUs are of the machine that printed it: " + r.Plan.Client.TaskFirst().String() + ", housekeeping " + bench.CPUList(r.Plan.Housekeeping.CPUs).String() + "."}
-	if r.programs() {
-		out = append(out, "The plan has noise by stress-ng: the image has to be one with tools (containers/README.md).")
-	}
-	return out
-}
