@@ -78,7 +78,7 @@ invalid, interrupted).`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w; %s --help lists the flags", err, c.CommandPath())
 	})
-	root.AddCommand(runVerb(), checkVerb(), reportVerb(), referencesVerb(), compareVerb(), tailVerb(), verifyVerb(), schemaVerb(), serveVerb(), measureVerb(), healthVerb(), deployVerb(), suiteVerb(), campaignVerb(), importVerb(), processVerb(), probeVerb(), attemptVerb())
+	root.AddCommand(runVerb(), checkVerb(), reportVerb(), referencesVerb(), compareVerb(), tailVerb(), verifyVerb(), schemaVerb(), serveVerb(), measureVerb(), healthVerb(), deployVerb(), budgetsVerb(), suiteVerb(), campaignVerb(), importVerb(), processVerb(), probeVerb(), attemptVerb())
 	return root
 }
 

@@ -70,6 +70,9 @@ func TestMetricsOfARunUnderWay(t *testing.T) {
 	if !c.until(func() bool { page = scrape(t, url); return sample(t, page, count) > 100 }) {
 		t.Fatalf("the run ended without a series in\n%s", page)
 	}
+	if strings.Contains(c.stderr.String(), bench.PhaseDrain) {
+		t.Error("nothing was counted before the measuring phase had ended")
+	}
 	due, decided := sample(t, page, "opcycle_packets_due_total"), 0
 	for _, o := range []string{"late", "missed", "on_time"} {
 		decided += sample(t, page, `opcycle_packets_total{client="item",outcome="`+o+`"}`)

@@ -26,7 +26,7 @@ type deployment struct {
 	write      string // folder of the files; empty: standard output
 
 	given   map[string]*string
-	budgets *[]string
+	budgets budgetFlags
 	with    []string
 }
 
@@ -120,7 +120,7 @@ func deployForm(name, short, long, example string, containers int, more func(*co
 		Args: cobra.MaximumNArgs(1),
 	}
 	overrides(cmd, d.given)
-	d.budgets = budgetFlag(cmd)
+	d.budgets = budgetFlagsOf(cmd)
 	f := cmd.Flags()
 	f.StringSliceVar(&d.with, "with", nil, "a suite that runs beside; repeatable")
 	f.StringVar(&d.request.Image, "image", "", "image ("+deploy.DefaultImage+", with noise "+deploy.DefaultTools+")")
@@ -163,8 +163,15 @@ func (d *deployment) fill(cmd *cobra.Command, profile string) error {
 	if _, err := readUpload(d.request.Upload, anyUpload, io.Discard); err != nil {
 		return err
 	}
+	limits, err := d.budgets.read()
+	if err != nil {
+		return err
+	}
 	given := changed(cmd, d.given)
-	_, plan, _, err := planWith(profile, given, sayBeside(*d.budgets, d.with))
+	_, plan, _, err := planWith(profile, given, sayBeside(limits.texts(), d.with))
+	if err == nil {
+		err = limits.fit(plan.Task.Interval)
+	}
 	if err != nil {
 		return err
 	}
@@ -178,7 +185,7 @@ func (d *deployment) fill(cmd *cobra.Command, profile string) error {
 			r.Flags = append(r.Flags, deploy.Flag{Name: f.Name, Value: v})
 		}
 	}
-	for _, b := range *d.budgets {
+	for _, b := range limits.texts() { // a set may be a file of this machine
 		r.Flags = append(r.Flags, deploy.Flag{Name: "budget", Value: b})
 	}
 	for _, w := range d.with {

@@ -19,7 +19,8 @@ import (
 
 func measureVerb() *cobra.Command {
 	given := map[string]*string{}
-	var formats, budgets *[]string
+	var formats *[]string
+	var budgets budgetFlags
 	var metrics *string
 	var delivered *delivery
 	cmd := &cobra.Command{
@@ -59,7 +60,11 @@ what it calculates.`,
 			if err != nil {
 				return err
 			}
-			m := measuring{endpoint: args[0], given: changed(cmd, given), budgets: *budgets}
+			limits, err := budgets.read()
+			if err != nil {
+				return err
+			}
+			m := measuring{endpoint: args[0], given: changed(cmd, given), budgets: limits}
 			if len(args) > 1 {
 				m.profile = args[1]
 			}
@@ -67,7 +72,7 @@ what it calculates.`,
 		},
 	}
 	overrides(cmd, given)
-	formats, budgets, metrics = formatFlag(cmd), budgetFlag(cmd), metricsFlag(cmd)
+	formats, budgets, metrics = formatFlag(cmd), budgetFlagsOf(cmd), metricsFlag(cmd)
 	delivered = deliveryFlags(cmd)
 	return cmd
 }
@@ -102,7 +107,7 @@ func taskOf(announced, own bench.Task, given map[string]string) bench.Task {
 type measuring struct {
 	endpoint, profile string
 	given             map[string]string
-	budgets           []string
+	budgets           said
 }
 
 // ofTheServer are the flags that a server with a task of its own leaves no choice of.
@@ -115,7 +120,7 @@ func (m measuring) run(ctx context.Context, metrics string, out outputs, stderr 
 		return err
 	}
 	if m.profile != "" { // before anybody is asked
-		if _, err := configure(m.profile, m.given, sayBudgets(m.budgets)); err != nil {
+		if _, err := configure(m.profile, m.given, sayBudgets(m.budgets.texts())); err != nil {
 			return err
 		}
 	}
@@ -147,6 +152,9 @@ func (m measuring) run(ctx context.Context, metrics string, out outputs, stderr 
 		plan.Notes = append(plan.Notes, other+": what only one of them knows is missing")
 	}
 	plan.OPCUA.Endpoint, plan.Floor, plan.Server = m.endpoint, 0, server.Plan.Server
+	if err := m.budgets.fit(plan.Task.Interval); err != nil {
+		return err
+	}
 	serving, err := listenMetrics(metrics, plan, stderr)
 	if err != nil {
 		return err
@@ -192,7 +200,7 @@ func (m measuring) take(server bench.Announcement) (bench.Plan, bench.Host, erro
 	given := maps.Clone(m.given)
 	given["interval"], given["plc"], given["workload"] = task.Interval.String(), string(task.Host), task.Workload
 	given["items"] = fmt.Sprint(server.Plan.OPCUA.Items)
-	_, plan, h, err := planWith("single-node", given, sayBudgets(m.budgets))
+	_, plan, h, err := planWith("single-node", given, sayBudgets(m.budgets.texts()))
 	plan.Task = taskOf(task, plan.Task, m.given)
 	return plan, h, err
 }
@@ -206,7 +214,7 @@ func (m measuring) bring(ctx context.Context, desk *client.Desk, waiting bench.A
 	}
 	var servers bench.CPUList // of another host: nothing to resolve here
 	cfg, plan, h, err := planWith(profile, m.given, func(c *bench.Config, o *bench.Origins) {
-		sayBudgets(m.budgets)(c, o)
+		sayBudgets(m.budgets.texts())(c, o)
 		servers, c.Placement.ServerCPUs = c.Placement.ServerCPUs, nil
 		c.OPCUA.Endpoint = m.endpoint
 	})

@@ -28,7 +28,8 @@ func runVerb() *cobra.Command {
 	var dry bool
 	var times int
 	var with []string
-	var formats, budgets *[]string
+	var formats *[]string
+	var budgets budgetFlags
 	var metrics, against *string
 	var delivered *delivery
 	cmd := &cobra.Command{
@@ -78,11 +79,15 @@ highest of the runs; Ctrl-C keeps the runs that were made, and is 2.`,
 					return err
 				}
 			}
-			return runRun(cmd.Context(), profile, changed(cmd, given), *budgets, with, *metrics, dry, times, out, cmd.ErrOrStderr())
+			limits, err := budgets.read()
+			if err != nil {
+				return err
+			}
+			return runRun(cmd.Context(), profile, changed(cmd, given), limits, with, *metrics, dry, times, out, cmd.ErrOrStderr())
 		},
 	}
 	overrides(cmd, given)
-	formats, budgets, metrics, against = formatFlag(cmd), budgetFlag(cmd), metricsFlag(cmd), againstFlag(cmd)
+	formats, budgets, metrics, against = formatFlag(cmd), budgetFlagsOf(cmd), metricsFlag(cmd), againstFlag(cmd)
 	delivered = deliveryFlags(cmd)
 	cmd.Flags().StringSliceVar(&with, "with", nil, "a suite that runs beside and is noise to the run; repeatable (opcycle suite lists them)")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "print the effective plan as YAML and stop")
@@ -96,11 +101,6 @@ func overrides(cmd *cobra.Command, given map[string]*string) {
 		given[f.Name] = cmd.Flags().String(f.Name, "", f.Usage)
 		cmd.Flags().Lookup(f.Name).NoOptDefVal = f.Alone
 	}
-}
-
-// budgetFlag declares --budget.
-func budgetFlag(cmd *cobra.Command) *[]string {
-	return cmd.Flags().StringArray("budget", nil, "a budget beside those of the profile, as 'execution_time.p99 < 6ms' or 'packets.late <= 0'; repeatable")
 }
 
 // sayBudgets adds the budgets of the command line to a profile's.
@@ -138,8 +138,11 @@ func changed(cmd *cobra.Command, given map[string]*string) map[string]string {
 	return out
 }
 
-func runRun(ctx context.Context, profile string, given map[string]string, budgets, with []string, metrics string, dry bool, times int, out outputs, stderr io.Writer) error {
-	cfg, plan, h, err := planWith(profile, given, sayBeside(budgets, with))
+func runRun(ctx context.Context, profile string, given map[string]string, budgets said, with []string, metrics string, dry bool, times int, out outputs, stderr io.Writer) error {
+	cfg, plan, h, err := planWith(profile, given, sayBeside(budgets.texts(), with))
+	if err == nil {
+		err = budgets.fit(plan.Task.Interval)
+	}
 	if err != nil {
 		return err
 	}

@@ -46,6 +46,8 @@ type RunConfig struct {
 	WarmUp   Duration `yaml:"warm_up"`
 	Floor    int      `yaml:"floor"` // periods of the floor before and after; 0 = none
 	Out      string   `yaml:"out"`   // folder of the result; empty = results/<UTC time>
+	// AbortOnFail ends a run when a budget can't hold any more.
+	AbortOnFail Switch `yaml:"abort_on_fail"`
 }
 
 // PlacementConfig says who runs where.

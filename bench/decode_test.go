@@ -91,7 +91,7 @@ plc: {host: client, interval: 5ms, workload: bitwise, iterations: auto, target: 
   deadline: 6ms, guard: 400us, thief_above: 7ms}
 opcua: {endpoint: "opc.tcp://localhost:4840/x", publishing_interval: 10ms, items: 2, clients: 2, queue_size: 3,
   publish_requests: 4, reconnect: 1s}
-run: {duration: 20s, warm_up: 1s, floor: 10, out: 2026-01-01}
+run: {duration: 20s, warm_up: 1s, floor: 10, out: 2026-01-01, abort_on_fail: on}
 placement: {server_cpus: "3,1", client_cpus: [2], housekeeping_cpus: 0, rt: off, priority: 81,
   server_priority: 41, client_priority: 42}
 stress-ng: on
@@ -112,7 +112,7 @@ budgets: ["packets.late <= 1"]
 			Target: ms(1), Publish: "start", Deadline: ms(6), Guard: Duration(400 * time.Microsecond), ThiefAbove: ms(7)},
 		OPCUA: OPCUAConfig{Endpoint: "opc.tcp://localhost:4840/x", PublishingInterval: ms(10), Items: 2, Clients: 2, QueueSize: 3,
 			PublishRequests: 4, Reconnect: ms(1000)},
-		Run: RunConfig{Duration: ms(20000), WarmUp: ms(1000), Floor: 10, Out: "2026-01-01"},
+		Run: RunConfig{Duration: ms(20000), WarmUp: ms(1000), Floor: 10, Out: "2026-01-01", AbortOnFail: true},
 		Placement: PlacementConfig{ServerCPUs: CPUList{3, 1}, ClientCPUs: CPUList{2}, HousekeepingCPUs: CPUList{0},
 			RT: "off", Priority: 81, ServerPriority: 41, ClientPriority: 42},
 		StressNG: true,

@@ -13,8 +13,9 @@ type File struct {
 	Suite    string    `json:"suite"` // "opcua", another suite, "campaign" or "import"
 	Started  time.Time `json:"started"`
 	Ended    time.Time `json:"ended"`
-	Complete bool      `json:"complete"` // false: ended before the plan's end
-	Invalid  []string  `json:"invalid"`  // reasons; empty = valid
+	Aborted  *Aborted  `json:"aborted,omitempty"` // the run ended itself: run.abort_on_fail
+	Complete bool      `json:"complete"`          // false: ended before the plan's end
+	Invalid  []string  `json:"invalid"`           // reasons; empty = valid
 	Warnings []string  `json:"warnings"`
 
 	Plan Plan `json:"plan,omitzero"` // zero, like Phase and Attained, where no OPC UA was measured

@@ -26,6 +26,7 @@ func Flags() []Flag {
 		{"priority", "placement.priority", "SCHED_FIFO priority of the PLC thread (80)", ""},
 		{"rt", "placement.rt", "real-time policy: auto, require or off (auto)", ""},
 		{"out", "run.out", "folder of the result (results/<UTC time>)", ""},
+		{"abort-on-fail", "run.abort_on_fail", "end the run when a budget can't hold any more, with exit code 1 (off)", "on"},
 		{"stress-ng", "stress-ng", "noise by stress-ng on the housekeeping CPUs while measuring (off)", "on"},
 		{"cyclictest", "cyclictest", "cyclictest on the measured CPUs while measuring (off)", "on"},
 		{"trace", "tracing", "trace the kernel while measuring (off)", "on"},

@@ -19,6 +19,7 @@ type Plan struct {
 	Client       Process  `json:"client"`
 	Housekeeping Process  `json:"housekeeping"`
 	Budgets      []string `json:"budgets"`
+	AbortOnFail  bool     `json:"abort_on_fail,omitempty"` // end when a budget can't hold any more
 
 	Beside []Beside `json:"beside,omitempty"` // what runs beside, for the measuring phase
 	Trace  *Trace   `json:"trace,omitempty"`  // nil: nothing is traced

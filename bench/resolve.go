@@ -38,6 +38,7 @@ func Resolve(c Config, h Host) (Plan, error) {
 		Client:       process(ProcessClient, where.client, h),
 		Housekeeping: process(ProcessConductor, where.housekeeping, h),
 		Budgets:      append([]string{}, c.Budgets...),
+		AbortOnFail:  bool(c.Run.AbortOnFail),
 	}
 	if len(p.Server.CPUs) > 1 { // its PLC thread ticks in both topologies
 		p.Server.TaskCPUs = where.server[:1:1]
@@ -52,6 +53,7 @@ func Resolve(c Config, h Host) (Plan, error) {
 	}
 	p.Notes = notes(&p, h)
 	beside(c, &p)
+	p.Notes = append(p.Notes, abortNotes(&p)...)
 	if cpus := networkCPUs(&p, h); len(cpus) > 0 && p.RT == RTRequire {
 		return Plan{}, errors.New(networkNote(&p, cpus) + "; choose other CPUs, move the card's interrupts, " +
 			"lower placement.priority to 50, or use rt: auto to measure it all the same")

@@ -13,7 +13,7 @@ import (
 	"opcycle/bench"
 )
 
-//go:embed *.yaml reference/*.csv result.schema.json
+//go:embed *.yaml budgets/*.yaml reference/*.csv result.schema.json
 var files embed.FS
 
 // Profiles returns the names of the profiles of "opcycle run", sorted.
@@ -35,12 +35,29 @@ func names() []string {
 	return names
 }
 
+// BudgetSets returns the names of the sets of budgets, sorted.
+func BudgetSets() []string {
+	names, err := fs.Glob(files, "budgets/*.yaml")
+	if err != nil {
+		panic(err) // a constant pattern
+	}
+	for i := range names {
+		names[i] = strings.TrimSuffix(strings.TrimPrefix(names[i], "budgets/"), ".yaml")
+	}
+	return names
+}
+
+// Budgets returns the text of a set of budgets by its name, without ".yaml".
+func Budgets(name string) ([]byte, error) {
+	return named("set of budgets", name, "budgets/", BudgetSets())
+}
+
 // Profile returns the text of a profile by its name, without ".yaml".
 func Profile(name string) ([]byte, error) {
 	if slices.Contains(Campaigns(), name) {
 		return nil, fmt.Errorf("%s is a campaign of suites, not a profile; \"opcycle campaign %s\" runs it", name, name)
 	}
-	return named("profile", name, Profiles())
+	return named("profile", name, "", Profiles())
 }
 
 // Campaign returns the text of a campaign by its name, without ".yaml".
@@ -48,14 +65,14 @@ func Campaign(name string) ([]byte, error) {
 	if slices.Contains(Profiles(), name) {
 		return nil, fmt.Errorf("%s is a profile, not a campaign of suites; \"opcycle run %s\" runs it", name, name)
 	}
-	return named("campaign", name, Campaigns())
+	return named("campaign", name, "", Campaigns())
 }
 
-func named(kind, name string, known []string) ([]byte, error) {
+func named(kind, name, folder string, known []string) ([]byte, error) {
 	if !slices.Contains(known, name) {
 		return nil, fmt.Errorf("no %s is called %q; %s; name a file of your own with its ending, .yaml", kind, name, bench.Suggest(name, known))
 	}
-	data, err := files.ReadFile(name + ".yaml")
+	data, err := files.ReadFile(folder + name + ".yaml")
 	if err != nil {
 		panic(err) // embedded
 	}

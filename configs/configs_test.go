@@ -2,6 +2,7 @@ package configs
 
 import (
 	"io/fs"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,5 +60,29 @@ func TestReferences(t *testing.T) {
 	files, err := fs.Glob(References(), "*.csv")
 	if err != nil || len(files) == 0 {
 		t.Errorf("files %q, error %v", files, err)
+	}
+}
+
+// Every shipped set of budgets is whole, for a cycle of its own, each limit with its source.
+func TestBudgetSetsAreWhole(t *testing.T) {
+	cycles := map[time.Duration]bool{}
+	for _, name := range BudgetSets() {
+		data, err := Budgets(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := bench.DecodeBudgetSet(name, data)
+		if err != nil {
+			t.Error(err)
+		}
+		cycles[set.Interval] = true
+	}
+	for _, d := range []time.Duration{10 * time.Millisecond, time.Millisecond, 250 * time.Microsecond} {
+		if !cycles[d] {
+			t.Errorf("no budgets for a cycle of %s", d)
+		}
+	}
+	if _, err := Budgets("process-10"); err == nil || !strings.Contains(err.Error(), "process-10ms") {
+		t.Errorf("%v", err)
 	}
 }

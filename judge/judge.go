@@ -38,6 +38,8 @@ func Judge(f bench.File) Verdict {
 	switch {
 	case !v.Valid:
 		v.withhold("the run is invalid")
+	case !v.Complete && f.Aborted != nil:
+		v.withholdPasses()
 	case !v.Complete:
 		v.withhold("the run is incomplete")
 	}
@@ -61,6 +63,17 @@ func (v *Verdict) withhold(why string) {
 	for i := range v.Budgets {
 		b := &v.Budgets[i]
 		b.Outcome, b.Why = Inconclusive, why
+	}
+}
+
+// withholdPasses lets no budget pass of a run that ended itself by one that failed: what holds
+// so far has not been shown to hold.
+func (v *Verdict) withholdPasses() {
+	v.Outcome = Inconclusive
+	for i := range v.Budgets {
+		if b := &v.Budgets[i]; b.Outcome == Pass {
+			b.Outcome, b.Why = Inconclusive, "the run was ended early by a budget that failed"
+		}
 	}
 }
 

@@ -270,3 +270,28 @@ func TestSpanAndOneIn(t *testing.T) {
 		}
 	}
 }
+
+// A run that a budget ended has failed, not been interrupted: what failed stays failed, and
+// what held until then has not been shown to hold.
+func TestARunThatABudgetEnded(t *testing.T) {
+	f := testFile(1234)
+	f.Complete, f.Phase.N = false, 6000
+	f.Plan.Budgets = []string{"dead_time.min >= 9ms"}
+	f.Aborted = &bench.Aborted{Budget: "dead_time.min >= 9ms", Object: "task", Value: 4524000, K: 99}
+	v := Judge(f)
+	if v.Outcome != Fail || v.ExitCode() != 1 || !v.Valid || v.Complete {
+		t.Errorf("%+v", v)
+	}
+	if !strings.HasPrefix(v.Text, "dead_time.min >= 9ms was broken for good: 4.5 ms at task, seen at index 99; incomplete: ended after 1,234 of 6,000") {
+		t.Error(v.Text)
+	}
+	for _, b := range v.Budgets {
+		if b.Outcome == Pass {
+			t.Errorf("%s passes", b.Budget)
+		}
+	}
+	f.Invalid = []string{"a ring overran"}
+	if v := Judge(f); v.Outcome != Inconclusive || v.ExitCode() != 2 {
+		t.Errorf("invalid: %s", v.Outcome)
+	}
+}

@@ -39,7 +39,7 @@ func RunsOf(name string, f bench.File) ([]Run, error) {
 		}
 		v := Judge(f)
 		r := Run{Name: name, Suite: f.Suite, Plan: plan, Host: host, Series: f.Series, Figures: f.Figures, Valid: v.Valid && v.Complete}
-		r.Early = v.Valid && !v.Complete
+		r.Early = !v.Complete && interrupted(&f)
 		if !r.Valid {
 			r.Why = strings.Join(append(v.Reasons, incomplete(v.Complete)...), "; ")
 		}
@@ -57,6 +57,12 @@ func RunsOf(name string, f bench.File) ([]Run, error) {
 		out = append(out, r)
 	}
 	return out, nil
+}
+
+// interrupted tells a run that its user ended, and nothing else is wrong with it. One that a
+// budget ended is none: what ended it is what it measured.
+func interrupted(f *bench.File) bool {
+	return f.Aborted == nil && !slices.ContainsFunc(f.Invalid, func(why string) bool { return why != "ended early: interrupted" })
 }
 
 func incomplete(complete bool) []string {
@@ -83,7 +89,7 @@ func planOf(p bench.Plan) (map[string]string, error) {
 		return nil, err
 	}
 	maps.DeleteFunc(out, func(k, _ string) bool {
-		return k == "name" || k == "out" || k == "trace.dir" || strings.HasPrefix(k, "notes") || strings.HasPrefix(k, "budgets")
+		return k == "name" || k == "out" || k == "trace.dir" || strings.HasPrefix(k, "notes") || strings.HasPrefix(k, "budgets") || k == "abort_on_fail"
 	})
 	return out, nil
 }

@@ -19,7 +19,7 @@ const goal = 1e-6
 // where the client with the highest rate is within its own bound, it is within the greatest.
 func sentence(f bench.File, v *Verdict) string {
 	if !v.Valid || !v.Complete {
-		return withheld(&f, v)
+		return aborted(&f, v) + withheld(&f, v)
 	}
 	e, ok := countEvents(&f)
 	if !ok {
@@ -62,6 +62,20 @@ func stolen(f bench.File, v *Verdict, events int64) string {
 		return ""
 	}
 	return fmt.Sprintf("; most of the lost time went to %s (%s of %s)", name, Span(time.Duration(took)), Span(time.Duration(whole)))
+}
+
+// aborted says which budget ended a run; empty: none did.
+func aborted(f *bench.File, v *Verdict) string {
+	a := f.Aborted
+	if a == nil || !v.Valid {
+		return ""
+	}
+	b, err := bench.ParseBudget(a.Budget)
+	value := fmt.Sprintf("%g", a.Value)
+	if err == nil && bench.StatisticUnit(b.Series, b.Statistic) == "ns" {
+		value = Span(time.Duration(a.Value))
+	}
+	return fmt.Sprintf("%s was broken for good: %s at %s, seen at index %d; ", a.Budget, value, a.Object, a.K)
 }
 
 // withheld never says "0 missed": what did not run to its end has not shown that.

@@ -94,6 +94,8 @@ func junitRun(f *bench.File, v *judge.Verdict) junitCase {
 		for _, r := range v.Reasons {
 			c.Error.Text += r + "\n"
 		}
+	case f.Aborted != nil:
+		c.Failure = &junitReason{Message: "the run was ended by a budget that failed: " + f.Aborted.Budget}
 	case !v.Complete:
 		c.Error = &junitReason{Message: "the run is incomplete: it ended before its plan's end"}
 	}

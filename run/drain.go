@@ -57,10 +57,16 @@ func (s *session) until(phase string, from, to int64) error {
 	defer tick.Stop()
 	for {
 		s.pull()
+		s.ripen()
 		now := rt.Now()
 		s.tell(phase, min(max(float64(now-from)/float64(max(to-from, 1)), 0), 1))
 		if now >= to {
 			return nil
+		}
+		if phase == bench.PhaseMeasure {
+			if err := s.broken(); err != nil {
+				return err
+			}
 		}
 		last := time.After(time.Duration(to - now))
 		select {

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -16,7 +17,11 @@ func (s *session) finish() {
 	s.tell(bench.PhaseCollect, -1)
 	s.file.Ended = time.Now().UTC()
 	s.file.Complete = s.failed == nil
-	if s.failed != nil {
+	var b brokenBudget
+	switch {
+	case errors.As(s.failed, &b):
+		s.file.Aborted = &b.Aborted
+	case s.failed != nil:
 		s.invalid("ended early: " + s.failed.Error())
 	}
 	s.fetchPart()

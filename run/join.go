@@ -33,19 +33,20 @@ type row struct {
 //
 // NB: one owner, the conductor's drain loop.
 type join struct {
-	rows    []row
-	start   int64 // lowest index of interest
-	next    int64 // lowest index that was not handed out
-	newest  int64
-	gaps    []record.Gap
-	sub     int64 // subscription of the measuring client
-	client  bool  // the client hosts the task
-	foreign bool  // the server's log is not known
-	behind  int64 // releases between a value and its message by plan: 1 with publish: start
-	emit    func(*row)
-	forged  int64 // echoes of indices that do not exist yet, or were handed out already
-	cut     int64 // end of drain: what was sent or came after it is not there; 0 = not yet
-	stray   int64 // records of indices that were handed out already, or are far from any other
+	rows          []row
+	start         int64 // lowest index of interest
+	next          int64 // lowest index that was not handed out
+	newest        int64
+	newestArrival int64 // complete; before the first −1
+	gaps          []record.Gap
+	sub           int64 // subscription of the measuring client
+	client        bool  // the client hosts the task
+	foreign       bool  // the server's log is not known
+	behind        int64 // releases between a value and its message by plan: 1 with publish: start
+	emit          func(*row)
+	forged        int64 // echoes of indices that do not exist yet, or were handed out already
+	cut           int64 // end of drain: what was sent or came after it is not there; 0 = not yet
+	stray         int64 // records of indices that were handed out already, or are far from any other
 }
 
 func newJoin(first int64, sub uint32, task bench.Task, emit func(*row)) *join {
@@ -55,6 +56,7 @@ func newJoin(first int64, sub uint32, task bench.Task, emit func(*row)) *join {
 // newJoinOf is a join of a window of rows, a power of two.
 func newJoinOf(rows int, first int64, sub uint32, task bench.Task, emit func(*row)) *join {
 	j := &join{rows: make([]row, rows), sub: int64(sub), client: task.Host == bench.HostClient, emit: emit}
+	j.newestArrival = -1
 	j.begin(first)
 	if task.Publish == bench.PublishStart {
 		j.behind = 1
@@ -166,6 +168,9 @@ func (j *join) fromClient(rec *record.Record) {
 			r.arrival = a
 			r.partial = rec.Flags&record.FlagPartial != 0
 			r.arrived = !r.partial
+			if r.arrived {
+				j.newestArrival = max(j.newestArrival, rec.K)
+			}
 		}
 	case record.KindWrite:
 		if r := j.at(rec.K); r != nil {

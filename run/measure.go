@@ -20,6 +20,9 @@ func (s *session) measure() error {
 	wall, boot := rt.ReadWallOffset(), rt.SuspendedTime()
 	s.phase.N, s.phase.Ran, s.phase.WallOffset = s.Plan.Cycles, s.Plan.Cycles, wall.Offset
 	s.openBooks()
+	if err := s.watchBudgets(); err != nil {
+		return err
+	}
 	quiet := quietHeap()
 	defer quiet()
 	s.before = s.snapshots()

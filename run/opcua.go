@@ -65,8 +65,9 @@ type session struct {
 	floors                   []floorPair
 	clocks                   *clocks // nil: no Remote
 	besides                  []*beside
-	trace                    *tracer // nil: not asked for
-	failed                   error   // what ended the run before its time
+	trace                    *tracer        // nil: not asked for
+	failed                   error          // what ended the run before its time
+	watch                    []bench.Budget // those whose end ends the run
 }
 
 // live is what the progress shows.
