@@ -49,9 +49,9 @@ func (s *session) fetchPart() {
 		return
 	}
 	w := bench.Window{First: s.phase.First, N: s.phase.Ran, Done: true}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), 12*time.Second)
+	ctx, cancel := context.WithTimeout(s.ctx, 12*time.Second) // an interrupt leaves no time for it
 	defer cancel()
-	if s.ctx.Err() != nil { // interrupted: no time for it
+	if ctx.Err() != nil {
 		return
 	}
 	_, err := s.client.order(ctx, opcua.Order{Do: opcua.DoWindow, Window: &w}, orderLimit)
@@ -62,6 +62,9 @@ func (s *session) fetchPart() {
 	var p bench.Part
 	if err == nil {
 		err = json.Unmarshal(r.Books, &p)
+	}
+	if err != nil && s.ctx.Err() != nil {
+		err = ErrInterrupted
 	}
 	if err != nil {
 		s.warn("the server's side is n/a: " + err.Error())
