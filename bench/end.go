@@ -87,6 +87,8 @@ type Card struct {
 	IRQs     []CardIRQ `json:"irqs"`
 	IRQsNA   string    `json:"irqs_na,omitempty"` // why there are none
 	Unknown  []string  `json:"unknown,omitempty"`
+	// Below are the interfaces that a VLAN, a bond or a bridge goes through.
+	Below []Card `json:"below,omitempty"`
 }
 
 // Offload is work that a card or its driver may take off the stack, by ethtool's names: rx

@@ -24,6 +24,13 @@ func CardOf(root, local string) (bench.Card, error) {
 	if err != nil {
 		return bench.Card{}, err
 	}
+	return readCard(&tree{files: disk(root)}, name, 0)
+}
+
+// cardsBelow bounds how far down VLANs of bonds of bridges are followed.
+const cardsBelow = 4
+
+func readCard(t *tree, name string, depth int) (bench.Card, error) {
 	c, err := rt.ReadCard(name)
 	if err != nil {
 		return bench.Card{}, err
@@ -39,7 +46,19 @@ func CardOf(root, local string) (bench.Card, error) {
 	if q := c.EEE; q != nil {
 		out.EEE = &bench.EEE{Enabled: q.Enabled, Active: q.Active}
 	}
-	(&tree{files: disk(root)}).card(&out)
+	t.card(&out)
+	for _, e := range t.entries("sys/class/net/" + name) {
+		lower, ok := strings.CutPrefix(e, "lower_")
+		if !ok || depth == cardsBelow {
+			continue
+		}
+		below, err := readCard(t, lower, depth+1)
+		if err != nil {
+			out.Unknown = append(out.Unknown, err.Error())
+			continue
+		}
+		out.Below = append(out.Below, below)
+	}
 	return out, nil
 }
 

@@ -55,6 +55,25 @@ func irqThread(pid int, name string, priority int) string {
 		pid, name, flagKernelThread|flagNoAffinity, -1-priority, priority)
 }
 
+// A VLAN's hardware is the card below it.
+func TestCardBelowAVLAN(t *testing.T) {
+	root := unpack(t, "rt8")
+	if err := os.MkdirAll(filepath.Join(root, "sys/class/net/lo/lower_lo"), 0o755); err != nil { // the only interface that is everywhere
+		t.Fatal(err)
+	}
+	c, err := readCard(&tree{files: disk(root)}, "lo", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	depth := 0
+	for ; len(c.Below) == 1; c = c.Below[0] {
+		depth++
+	}
+	if depth != cardsBelow || c.Name != "lo" {
+		t.Errorf("%d below, the last is %+v", depth, c)
+	}
+}
+
 // The card of a connection is the one with its local address.
 func TestCardOfAConnection(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

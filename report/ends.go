@@ -53,10 +53,13 @@ func connection(c bench.Connection) string {
 
 // card is a network card in words.
 func card(e *bench.End) string {
-	c := e.Card
-	if c == nil {
+	if e.Card == nil {
 		return "n/a: " + e.CardNA
 	}
+	return cardText(e.Card)
+}
+
+func cardText(c *bench.Card) string {
 	parts := []string{c.Name}
 	if c.Driver != "" {
 		parts[0] += ", driver " + c.Driver
@@ -84,6 +87,9 @@ func card(e *bench.End) string {
 	parts = append(parts, interrupts(c))
 	if len(c.Unknown) > 0 {
 		parts = append(parts, "n/a: "+strings.Join(c.Unknown, ", "))
+	}
+	for i := range c.Below {
+		parts = append(parts, "through "+cardText(&c.Below[i]))
 	}
 	return strings.Join(parts, "; ")
 }
