@@ -92,7 +92,7 @@ func verifyRepeat(path string) error {
 // reportRepeat prints what run --repeat printed, from its runs as they are now.
 func reportRepeat(path string, out outputs) error {
 	if out.plain != nil || len(out.files) > 0 {
-		return fmt.Errorf("%s is a list of runs, which has no other form; it is JSON itself, and each run has every form: opcycle report %s --format ...",
+		return fmt.Errorf("%s is a list of runs, which has no other form; it is JSON itself, and each run has every form: opcycle report %s --format html=PATH",
 			path, filepath.Join(filepath.Dir(path), "1"))
 	}
 	s, err := readRepeat(path)

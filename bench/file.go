@@ -2,7 +2,14 @@ package bench
 
 import "time"
 
-// Schema is the version of File that this program writes. Older versions stay readable.
+// Schema is the version of File that this program writes. Older versions stay readable:
+//
+//   - A field may be added, with omitempty or omitzero where older results lack it; its
+//     absence must mean "not known", never a value.
+//   - A field is not renamed or removed, and changes neither unit nor meaning. Where that can't
+//     be helped, Schema grows by one and report.Read converts what is older.
+//   - A result of each version, as its program wrote it, is kept in report/testdata/kept and
+//     must be read, judged and reported in every form (report.TestKeptResults).
 const Schema = 1
 
 // File is a result: everything that was measured and what is needed to believe it. It is

@@ -31,8 +31,10 @@ func TestFormatGoldens(t *testing.T) {
 		scenarios []string
 	}{
 		"markdown":  {"md", []string{"eventful", "invalid", "empty"}},
-		"junit":     {"xml", []string{"clean", "eventful", "invalid", "empty"}},
-		"benchstat": {"benchstat", []string{"eventful", "empty"}},
+		"junit":     {"xml", []string{"clean", "eventful", "invalid", "empty", "overrun", "overflow", "incomplete"}},
+		"benchstat": {"benchstat", []string{"eventful", "empty", "invalid", "overrun"}},
+		"csv":       {"csv", []string{"clean", "invalid", "overrun", "overflow"}},
+		"json":      {"json", []string{"empty"}},
 		"hgrm":      {"hgrm", []string{"overflow"}},
 	} {
 		for _, scenario := range c.scenarios {

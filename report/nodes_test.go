@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -36,6 +37,17 @@ func TestTwoNodes(t *testing.T) {
 	f := twoNodes(t)
 	report := section(t, text(t, f), "Two nodes: loop time")
 	golden(t, "nodes.txt", []byte(report))
+	for format, name := range map[string]string{"markdown": "nodes.md", "junit": "nodes.xml", "csv": "nodes.csv", "benchstat": "nodes.benchstat"} {
+		form, err := FindFormat(format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := form.Write(&b, f, judge.Judge(f), shipped(t)); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name, b.Bytes())
+	}
 	var page strings.Builder
 	if err := HTML(&page, f, judge.Judge(f), nil); err != nil {
 		t.Fatal(err)
