@@ -1,15 +1,48 @@
 package bench
 
+import "slices"
+
 // End is what the machine of one end tells of the network and of the CPUs it measured on.
 type End struct {
-	// Connections are those that carry values: of the client process all, of the server
-	// process the open ones that ever asked for notifications.
+	// Connections are those that carry values between the two ends: of the client process
+	// all, of the server process the open ones that ever asked for notifications.
 	Connections []Connection `json:"connections"`
 	// Card is the interface with the address of the first connection; nil: CardNA says why.
 	Card   *Card  `json:"card"`
 	CardNA string `json:"card_na,omitempty"`
 	// CPUs are the measured ones of this end: what the kernel counted there in the phase.
 	CPUs []CPUActivity `json:"cpus"`
+}
+
+// WithoutTimes is e without the stretches of its connections, which are counted as left out.
+func (e *End) WithoutTimes() *End {
+	if e == nil {
+		return nil
+	}
+	out := *e
+	out.Connections = slices.Clone(e.Connections)
+	for i := range out.Connections {
+		c := &out.Connections[i]
+		c.LeftOut, c.Seen = c.LeftOut+int64(len(c.Seen)), Retransmissions{}
+	}
+	return &out
+}
+
+// Between is a server's end without the connections of other clients: those stay whose peer
+// the client's end knows as its own address. Where an address is translated on the way, none
+// is known so, and all stay.
+func (e *End) Between(client *End) *End {
+	if e == nil || client == nil {
+		return e
+	}
+	out := *e
+	out.Connections = slices.DeleteFunc(slices.Clone(e.Connections), func(c Connection) bool {
+		return !slices.ContainsFunc(client.Connections, func(o Connection) bool { return o.Local != "" && o.Local == c.Peer })
+	})
+	if len(out.Connections) == 0 {
+		return e
+	}
+	return &out
 }
 
 // Connection is one TCP connection as the kernel of one end sees it after the phase

@@ -38,6 +38,26 @@ func TestRetransmissionsNear(t *testing.T) {
 	}
 }
 
+// Another client's bad line is not this run's; behind an address translation nobody can tell.
+func TestEndBetween(t *testing.T) {
+	seen := Retransmissions{{After: 1, Until: 2, Segments: 1}}
+	server := &End{Connections: []Connection{{Peer: "10.0.0.9:5", Seen: seen}, {Peer: "10.0.0.2:7", Seen: seen, LeftOut: 2}}}
+	ours := &End{Connections: []Connection{{Local: "10.0.0.2:7"}, {NA: "closed"}}}
+	if got := server.Between(ours); len(got.Connections) != 1 || got.Connections[0].Peer != "10.0.0.2:7" || len(server.Connections) != 2 {
+		t.Errorf("%+v", got)
+	}
+	if got := server.Between(&End{Connections: []Connection{{Local: "192.168.0.2:7"}}}); len(got.Connections) != 2 {
+		t.Errorf("translated: %+v", got)
+	}
+	if got := server.Between(nil); got != server || (*End)(nil).Between(ours) != nil {
+		t.Errorf("%+v", got)
+	}
+	short := server.WithoutTimes()
+	if c := short.Connections[1]; len(c.Seen) != 0 || c.LeftOut != 3 || len(server.Connections[1].Seen) != 1 || (*End)(nil).WithoutTimes() != nil {
+		t.Errorf("%+v", c)
+	}
+}
+
 // Retransmission goes before all that a lost segment brings about, and after the task,
 // which is late without any network.
 func TestLateByRetransmission(t *testing.T) {

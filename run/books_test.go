@@ -94,7 +94,8 @@ func TestBooksAreBounded(t *testing.T) {
 func TestBoundedDropsInOrder(t *testing.T) {
 	block := bench.Block{Squares: strings.Repeat("1", 30)}
 	p := bench.Part{Abnormal: make([]bench.Release, 100), LeftOut: 1, Exceptions: make([]bench.Exception, 100), ExceptionsLeftOut: 2,
-		Series: []bench.Series{{Name: "x", Blocks: []bench.Block{block, block, block, block}}}}
+		Series: []bench.Series{{Name: "x", Blocks: []bench.Block{block, block, block, block}}},
+		End:    &bench.End{Connections: []bench.Connection{{Seen: make(bench.Retransmissions, 100)}}}}
 	size := func(p bench.Part) int {
 		text, err := json.Marshal(p)
 		if err != nil {
@@ -103,14 +104,15 @@ func TestBoundedDropsInOrder(t *testing.T) {
 		return len(text)
 	}
 	for _, tc := range []struct {
-		name                         string
-		limit                        int
-		abnormal, blocks, exceptions int
+		name                                string
+		limit                               int
+		abnormal, blocks, exceptions, times int
 	}{
-		{"all", size(p), 100, 4, 100},
-		{"no abnormal", size(p) - 1, 0, 4, 100},
-		{"no seconds", size(bench.Part{Exceptions: p.Exceptions, Series: p.Series}) - 1, 0, 0, 100},
-		{"no exceptions", size(bench.Part{}) + 500, 0, 0, 0},
+		{"all", size(p), 100, 4, 100, 100},
+		{"no abnormal", size(p) - 1, 0, 4, 100, 100},
+		{"no seconds", size(bench.Part{Exceptions: p.Exceptions, Series: p.Series, End: p.End}) - 1, 0, 0, 100, 100},
+		{"no exceptions", size(bench.Part{End: p.End}) + 500, 0, 0, 0, 100},
+		{"no times", size(bench.Part{End: p.End.WithoutTimes()}) + 500, 0, 0, 0, 0},
 	} {
 		text, err := bounded(p, tc.limit)
 		var got bench.Part
@@ -120,6 +122,9 @@ func TestBoundedDropsInOrder(t *testing.T) {
 		if err != nil || len(text) > tc.limit {
 			t.Errorf("%s: %d bytes of %d, %v", tc.name, len(text), tc.limit, err)
 			continue
+		}
+		if c := got.End.Connections[0]; len(c.Seen) != tc.times || c.LeftOut != int64(100-tc.times) {
+			t.Errorf("%s: %d times, %d left out", tc.name, len(c.Seen), c.LeftOut)
 		}
 		if len(got.Abnormal) != tc.abnormal || got.LeftOut != int64(101-tc.abnormal) || len(got.Series[0].Blocks) != tc.blocks ||
 			(len(got.Warnings) > 0) != (tc.blocks == 0) || len(got.Exceptions) != tc.exceptions || got.ExceptionsLeftOut != int64(102-tc.exceptions) {

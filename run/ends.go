@@ -106,10 +106,13 @@ func (f *figures) network(n *bench.Nodes, phase bench.Phase, ours bench.Grid) {
 			continue
 		}
 		from, to := x.grid.Due(phase.First), x.grid.Due(phase.First+phase.Ran)
-		if seen, _ := resent(x.end); c.Made <= from {
-			f.count(x.name, "tcp", "retransmissions", seen.Within(from, to))
-		} else {
+		switch seen, leftOut := resent(x.end); {
+		case c.Made > from:
 			f.na(x.name, "tcp", "retransmissions", "1", "the connection was made anew in the phase")
+		case leftOut > 0:
+			f.na(x.name, "tcp", "retransmissions", "1", "so many that not all of their times were kept")
+		default:
+			f.count(x.name, "tcp", "retransmissions", seen.Within(from, to))
 		}
 		f.value(x.name, "tcp", "rtt", "ns", float64(c.RTT))
 		f.value(x.name, "tcp", "rtt_min", "ns", float64(c.MinRTT))

@@ -93,7 +93,7 @@ func (s *session) nodes() *bench.Nodes {
 	n := &bench.Nodes{Clock: s.clocks.result(worst, s.collect.fit.slopes)}
 	n.Client = endOf(s.Root, s.after[1], s.Plan.Client.CPUs, s.countersFrom, s.countersTo)
 	if s.part != nil {
-		n.Server = s.part.End
+		n.Server = s.part.End.Between(n.Client)
 	}
 	return n
 }
