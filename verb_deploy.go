@@ -160,6 +160,11 @@ func (d *deployment) fill(cmd *cobra.Command, profile string) error {
 	if !d.fleet && d.parallel != 0 {
 		return errors.New("--parallel is of a fleet: add --fleet")
 	}
+	if d.request.Server != "" {
+		if err := checkEndpoint("deploy --server", d.request.Server); err != nil {
+			return err
+		}
+	}
 	if _, err := readUpload(d.request.Upload, anyUpload, io.Discard); err != nil {
 		return err
 	}

@@ -28,6 +28,8 @@ func TestServeAndMeasureRefuse(t *testing.T) {
 		{"measure opc.tcp://a:1 quick more", []string{`measure: "more": one server and at most one profile`}},
 		{"measure garbage", []string{`measure: "garbage" is no endpoint to connect to; write opc.tcp://host:port`}},
 		{"measure opc.tcp://127.0.0.1:0", []string{"no endpoint to connect to"}},
+		{"deploy podman --side client --server opc.tcp://plc-a", []string{`deploy --server: "opc.tcp://plc-a" is no endpoint to connect to`}},
+		{"deploy quadlet --side client", []string{"--server opc.tcp://HOST:4840"}},
 		{"measure http://127.0.0.1:4840", []string{"no endpoint to connect to"}},
 	} {
 		var out, err strings.Builder
