@@ -61,6 +61,7 @@ func brought(c bench.Config, cpus bench.CPUList) ([]byte, error) {
 	d := bench.Defaults()
 	c.Placement.ServerCPUs, c.Placement.ClientCPUs, c.Placement.HousekeepingCPUs = cpus, nil, nil
 	c.StressNG, c.Cyclic, c.Tracing, c.Beside = d.StressNG, d.Cyclic, d.Tracing, d.Beside
+	c.CAT = d.CAT
 	c.OPCUA.Endpoint, c.Run.Out, c.Budgets, c.Run.AbortOnFail = d.OPCUA.Endpoint, "", []string{}, false
 	text, err := yaml.Marshal(c)
 	if err != nil {

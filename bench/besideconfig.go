@@ -82,6 +82,9 @@ func (p *Plan) Switches() string {
 		return name + " off"
 	}
 	out := word("stress-ng", stress) + ", " + word("cyclictest", cyclic) + ", " + word("tracing", p.Trace != nil)
+	if p.CAT != nil {
+		out += ", cache allocation " + p.CAT.Mode
+	}
 	if len(others) > 0 {
 		out += "; beside: " + strings.Join(others, ", ")
 	}

@@ -13,6 +13,7 @@ type Config struct {
 	Cyclic    Switch          `yaml:"cyclictest"`
 	Tracing   Switch          `yaml:"tracing"`
 	Beside    BesideConfig    `yaml:"beside"`
+	CAT       CATConfig       `yaml:"cat"`
 	Budgets   []string        `yaml:"budgets"` // "series.statistic op limit" in the names of metrics.md
 }
 

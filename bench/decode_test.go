@@ -53,7 +53,7 @@ func TestDecodeComplains(t *testing.T) {
 			"p.yaml:2: not YAML: did not find expected node content; mind the indentation and the space after each colon"},
 		{"all at once, in order", "opcua:\n  items: x\nfoo: 1\nplc:\n  interval: y\n",
 			"p.yaml:2: opcua.items: a whole number is expected, not \"x\"; write digits only\n" +
-				"p.yaml:3: foo: unknown key; it is one of beside, budgets, cyclictest, name, opcua, placement, plc, run, stress-ng, tracing\n" +
+				"p.yaml:3: foo: unknown key; it is one of beside, budgets, cat, cyclictest, name, opcua, placement, plc, run, stress-ng, tracing\n" +
 				"p.yaml:5: plc.interval: \"y\" is no duration; write it with a unit, such as 10ms, 250us or 1m30s"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -99,6 +99,7 @@ cyclictest: enabled
 tracing: false
 beside: {stress_engine: builtin, stress_args: "--vm 1", stress_cpus: 1, cyclictest_cpus: "2-3", cyclictest_interval: 1ms,
   cyclictest_priority: 40, trace_stop_above: 200us, with: [lmbench]}
+cat: {mode: auto, rt_mask: f0, rest_mask: "0x0f", level: "2"}
 budgets: ["packets.late <= 1"]
 `
 	got, o, err := Decode("p.yaml", []byte(text))
@@ -119,6 +120,7 @@ budgets: ["packets.late <= 1"]
 		Cyclic:   true,
 		Beside: BesideConfig{StressEngine: "builtin", StressArgs: "--vm 1", StressCPUs: CPUList{1}, CyclictestCPUs: CPUList{2, 3},
 			CyclictestEvery: ms(1), CyclictestPrio: 40, TraceStopAbove: Duration(200 * time.Microsecond), With: []string{"lmbench"}},
+		CAT:     CATConfig{Mode: "auto", RTMask: "f0", RestMask: "0x0f", Level: "2"},
 		Budgets: []string{"packets.late <= 1"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -43,6 +43,7 @@ func Defaults() Config {
 			TraceStopAbove:  Duration(0),
 			With:            []string{},
 		},
+		CAT:     CATConfig{Mode: CATOff, RTMask: CATAuto, RestMask: CATAuto, Level: CATAuto},
 		Budgets: DefaultBudgets(),
 	}
 }

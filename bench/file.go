@@ -36,6 +36,9 @@ type File struct {
 	Phase     Phase         `json:"phase,omitzero"`
 	Attained  Attained      `json:"attained,omitzero"` // what the peer made of our requests
 
+	// CAT is what became of the plan's cache allocation; nil: none was asked for.
+	CAT *CAT `json:"cat,omitempty"`
+
 	// Nodes is set where the server was started elsewhere.
 	Nodes *Nodes `json:"nodes,omitempty"`
 

@@ -1,6 +1,10 @@
 package bench
 
-import "go.yaml.in/yaml/v3"
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
 
 // Flag is one flag of run that overrides a key; the key's reader reads its value too.
 type Flag struct {
@@ -27,6 +31,10 @@ func Flags() []Flag {
 		{"rt", "placement.rt", "real-time policy: auto, require or off (auto)", ""},
 		{"out", "run.out", "folder of the result (results/<UTC time>)", ""},
 		{"abort-on-fail", "run.abort_on_fail", "end the run when a budget can't hold any more, with exit code 1 (off)", "on"},
+		{"cat", "cat.mode", "cache allocation for the measured CPUs: off, auto (the result says if it could not be had) or require (off)", ""},
+		{"cat-rt-mask", "cat.rt_mask", "cache ways of the measured CPUs: auto (the upper half) or hexadecimal, as f0 (auto)", ""},
+		{"cat-rest-mask", "cat.rest_mask", "cache ways of the other CPUs: auto (the lower half) or hexadecimal, as 0f (auto)", ""},
+		{"cat-level", "cat.level", "cache to allocate: auto (L3, else L2), 3 or 2 (auto)", ""},
 		{"stress-ng", "stress-ng", "noise by stress-ng on the housekeeping CPUs while measuring (off)", "on"},
 		{"cyclictest", "cyclictest", "cyclictest on the measured CPUs while measuring (off)", "on"},
 		{"trace", "tracing", "trace the kernel while measuring (off)", "on"},
@@ -45,8 +53,8 @@ func ApplyFlags(c *Config, o *Origins, given map[string]string) error {
 			continue
 		}
 		node := &yaml.Node{Kind: yaml.ScalarNode, Value: text}
-		if f.Key == "run.out" || text == "" {
-			node.Tag = "!!str" // a folder may be called 2026; an empty text is no null
+		if f.Key == "run.out" || strings.HasPrefix(f.Key, "cat.") || text == "" {
+			node.Tag = "!!str" // a folder may be called 2026, a mask 70; an empty text is no null
 		}
 		what, way := setLeaf(keys[f.Key], node)
 		o.Flag(f.Key, "--"+f.Name)

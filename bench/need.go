@@ -38,6 +38,9 @@ type NeedThread struct {
 func (p *Plan) Need(elsewhere string) Need {
 	n := Need{Plan: p.Name, RT: p.RT, Interval: p.Task.Interval, Housekeeping: p.Housekeeping.CPUs,
 		Lock: true, Remote: elsewhere != "" || !loopback(p.OPCUA.Endpoint), Trace: p.Trace != nil, Notes: p.Notes}
+	if p.CAT != nil {
+		n.CAT = p.CAT.Mode
+	}
 	if p.Task.Auto {
 		n.Busy = p.Task.Target + p.Task.Spin
 	}

@@ -23,6 +23,7 @@ type Plan struct {
 
 	Beside []Beside `json:"beside,omitempty"` // what runs beside, for the measuring phase
 	Trace  *Trace   `json:"trace,omitempty"`  // nil: nothing is traced
+	CAT    *CATPlan `json:"cat,omitempty"`    // nil: no cache allocation is asked for
 	// Notes say what the resolution had to give up and what that costs, one sentence each.
 	Notes []string `json:"notes,omitempty"`
 }

@@ -39,6 +39,7 @@ func Resolve(c Config, h Host) (Plan, error) {
 		Housekeeping: process(ProcessConductor, where.housekeeping, h),
 		Budgets:      append([]string{}, c.Budgets...),
 		AbortOnFail:  bool(c.Run.AbortOnFail),
+		CAT:          c.CAT.plan(),
 	}
 	if len(p.Server.CPUs) > 1 { // its PLC thread ticks in both topologies
 		p.Server.TaskCPUs = where.server[:1:1]

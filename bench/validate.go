@@ -28,6 +28,7 @@ func Validate(c Config, o Origins) error {
 	v.cpus()
 	v.endpoint()
 	v.switches()
+	v.cat()
 	v.budgets()
 	return v.complaints.err()
 }

@@ -56,6 +56,15 @@ func TestValidate(t *testing.T) {
 				"p.yaml:2: opcua.publishing_interval: -1ms is negative; use a whole multiple of plc.interval, or 0 for the default\n" +
 				"p.yaml:2: opcua.reconnect: -1s is negative; use 0 or more\n" +
 				"p.yaml:3: run.warm_up: -1s is negative; use 0 or more"},
+		{"cache allocation", "cat: {mode: require, rt_mask: f0, rest_mask: \"0x0F\", level: \"3\"}", nil, ""},
+		{"cache allocation by flags", "", flags{"cat": "auto", "cat-rt-mask": "70"}, ""},
+		{"words of a cache allocation", "cat: {mode: on, rt_mask: \"0b11\", level: \"1\"}", nil,
+			"p.yaml:1: cat.mode: \"on\" is not known; use off, auto or require\n" +
+				"p.yaml:1: cat.level: \"1\" is not known; use auto, 3 or 2"},
+		{"ways that are none", "", flags{"cat": "auto", "cat-rest-mask": "0b11x"},
+			"--cat-rest-mask: cat.rest_mask: \"0b11x\" is no mask of cache ways; write hexadecimal digits in quotes, such as \"f0\", or auto"},
+		{"ways of no allocation", "", flags{"cat-rt-mask": "f0"},
+			"--cat-rt-mask: cat.rt_mask: given, and cat is off; ask for an allocation, cat.mode: auto"},
 		{"broken cycle", "", flags{"duration": "1005ms"},
 			"--duration: run.duration: 1.005s contradicts plc.interval 10ms (default): the measuring phase is no whole number of cycles; use 1s or 1.01s"},
 		{"default duration, odd cycle", "", flags{"interval": "7ms"},

@@ -176,6 +176,9 @@ func (r *Request) checkSplit() error {
 	if p.RT != bench.RTOff {
 		same("placement.client_priority", p.Client.FIFO, usual.Placement.ClientPriority)
 	}
+	if p.CAT != nil {
+		errs = append(errs, errors.New("cat: the client would have cache ways of its own, and the server, in another container, none; deploy one container, --containers 1"))
+	}
 	for _, b := range p.Beside {
 		settings := map[string]string{}
 		for _, s := range b.Settings {

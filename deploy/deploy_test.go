@@ -48,6 +48,7 @@ func request(t *testing.T, profile string) Request {
 }
 
 const (
+	cached = "cat: {mode: require, rt_mask: f0}\n"
 	noisy  = "stress-ng: on\ncyclictest: on\ntracing: on\nbeside: {trace_stop_above: 200us}\n"
 	budget = "execution_time.p99 < 60%"
 )
@@ -99,6 +100,8 @@ func variants() []variant {
 		{"podman-rootless.sh", podman(rootless, "")},
 		{"podman-rt-off.sh", podman(same, "placement: {rt: off}\n")},
 		{"podman-noise.sh", podman(same, noisy)},
+		{"podman-cat.sh", podman(same, cached)},
+		{"quadlet-cat.txt", quadlet(same, "cat: {mode: auto}\n")},
 		{"podman-upload.sh", podman(upload, "")},
 		{"podman-server.sh", podman(func(r *Request) { r.Side, r.Flags = SideServer, []Flag{{"rt", "require"}, {"duration", "10m"}} }, "")},
 		{"quadlet-client.txt", quadlet(func(r *Request) { r.Side, r.Server = SideClient, "opc.tcp://plc-a:4840"; flags(r) }, "plc: {interval: 20ms}\n")},
@@ -149,7 +152,7 @@ func TestGolden(t *testing.T) {
 }
 
 // Whatever the plan: never all privileges, never a label on what is the host's, CPUs in one
-// place, tracefs only with tracing.
+// place, tracefs only with tracing, resctrl only with a cache allocation.
 func TestLeastPrivilege(t *testing.T) {
 	for _, v := range variants() {
 		got, err := v.print(t)
@@ -157,15 +160,16 @@ func TestLeastPrivilege(t *testing.T) {
 			t.Fatal(err)
 		}
 		code := code(got)
-		for _, never := range []string{"privileged: true", "--privileged", "SYS_ADMIN", "hostNetwork", "/sys/fs/resctrl", ":/sys/kernel/tracing:", "cpu-rt-runtime"} {
+		for _, never := range []string{"privileged: true", "--privileged", "SYS_ADMIN", "hostNetwork", ":/sys/kernel/tracing:", "cpu-rt-runtime"} {
 			if strings.Contains(code, never) {
 				t.Errorf("%s has %s", v.name, never)
 			}
 		}
 		traced := strings.Contains(v.name, "noise") || v.name == "quadlet-one.txt"
-		for _, only := range []string{"/sys/kernel/tracing", "label=disable"} {
-			if strings.Contains(code, only) && !traced {
-				t.Errorf("%s has %s without tracing", v.name, only)
+		cached := strings.Contains(v.name, "-cat.")
+		for only, may := range map[string]bool{"/sys/kernel/tracing": traced, "/sys/fs/resctrl": cached, "label=disable": traced || cached} {
+			if strings.Contains(code, only) && !may {
+				t.Errorf("%s has %s and does not need it", v.name, only)
 			}
 		}
 		plain := strings.Contains(v.name, "rootless") || strings.Contains(v.name, "rt-off") || strings.Contains(v.name, "serial")
@@ -270,6 +274,9 @@ func TestRefused(t *testing.T) {
 		{"a newline in a budget", "", func(r *Request) { r.Flags = []Flag{{"budget", "a\nb"}} }, podman, "control character"},
 		{"rootless, real-time required", "placement: {rt: require}", func(r *Request) { r.Rootless = true }, podman, "rt: require"},
 		{"rootless tracing", "tracing: on", func(r *Request) { r.Rootless = true }, podman, "tracing"},
+		{"rootless cache ways", "cat: {mode: auto}", func(r *Request) { r.Rootless = true }, podman, "resctrl is root's"},
+		{"cache ways in a cluster", "cat: {mode: auto}", func(*Request) {}, kube, "no resctrl"},
+		{"cache ways of one container in two", "cat: {mode: auto}", split, podman, "--containers 1"},
 		{"rootless in a cluster", "", func(r *Request) { r.Rootless = true }, kube, "--rootless"},
 		{"tracing in a cluster", "tracing: on", func(*Request) {}, kube, "tracefs"},
 		{"numbers of CPUs in a cluster", "", func(r *Request) { r.Flags = []Flag{{"server-cpus", "4"}} }, kube, "--server-cpus"},

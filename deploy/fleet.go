@@ -64,6 +64,9 @@ func (c *Cluster) check(r *Request) error {
 			errs = append(errs, fmt.Errorf("--%s: the kubelet chooses a pod's CPUs, no number is known before; leave it out", f.Name))
 		}
 	}
+	if r.Plan.CAT != nil {
+		errs = append(errs, errors.New("cat: a pod without privileges has no resctrl, and the kubelet chooses its CPUs; allocate with opcycle deploy podman on the node"))
+	}
 	if r.Plan.Trace != nil {
 		errs = append(errs, errors.New("tracing: a pod without privileges has no tracefs; trace with opcycle deploy podman on the node"))
 	}

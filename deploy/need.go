@@ -190,11 +190,19 @@ func (r *Request) mounts(who role) []need {
 	if who != server {
 		out = append(out, mount(r.Results, resultsInside, "Z", "the results; :Z gives the folder this container's own label (SELinux)"))
 	}
+	const noLabel, noLabelUnit = "--security-opt label=disable", "PodmanArgs=--security-opt=label=disable"
 	if r.Plan.Trace != nil && who != server {
 		const tracefs = "/sys/kernel/tracing"
 		out = append(out,
 			mount(tracefs, tracefs, "", "tracing: opcycle makes a tracer instance of its own in it. Never :z or :Z: that would label the host's"),
-			say("--security-opt label=disable", "PodmanArgs=--security-opt=label=disable", "SELinux: tracefs is tracefs_t, which no container type may touch, and no boolean allows"))
+			say(noLabel, noLabelUnit, "SELinux: tracefs is tracefs_t, which no container type may touch, and no boolean allows"))
+	}
+	if r.Plan.CAT != nil && who != server { // the conductor, with the client, allocates for both
+		const resctrl = "/sys/fs/resctrl"
+		out = append(out, mount(resctrl, resctrl, "", "cache allocation: opcycle makes two groups of its own in it, and removes them; mounted on the host (mount -t resctrl resctrl "+resctrl+"). Never :z or :Z"))
+		if r.Plan.Trace == nil {
+			out = append(out, say(noLabel, noLabelUnit, "SELinux: resctrl has the label of the kernel's own file systems, which no container type may write to, and no boolean allows"))
+		}
 	}
 	return out
 }

@@ -135,6 +135,9 @@ func (r *Request) checkRootless() error {
 	if r.Plan.Trace != nil {
 		errs = append(errs, errors.New("tracing can't be had rootless: tracefs is root's; leave one of both out"))
 	}
+	if r.Plan.CAT != nil {
+		errs = append(errs, errors.New("cat can't be had rootless: resctrl is root's; leave one of both out"))
+	}
 	return errors.Join(errs...)
 }
 

@@ -37,6 +37,7 @@ func RunsOf(name string, f bench.File) ([]Run, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		plan["cat applied"] = strconv.FormatBool(f.CAT != nil && f.CAT.Applied)
 		v := Judge(f)
 		r := Run{Name: name, Suite: f.Suite, Plan: plan, Host: host, Series: f.Series, Figures: f.Figures, Valid: v.Valid && v.Complete}
 		r.Early = !v.Complete && interrupted(&f)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/olekukonko/tablewriter/tw"
@@ -59,6 +60,12 @@ func validity(p *printer, f *bench.File, v *judge.Verdict) {
 		f.Plan.OPCUA.Items, judge.Span(f.Plan.Duration), judge.Group(f.Plan.Cycles)))
 	granted(p, f)
 	p.item("switches: ", f.Plan.Switches())
+	switch {
+	case f.CAT != nil && f.CAT.Applied:
+		p.item("cache allocation: ", "applied and read back: "+strings.Join(f.CAT.Groups, "; "))
+	case f.CAT != nil:
+		p.item("cache allocation: ", "not applied: "+f.CAT.Why)
+	}
 	for _, r := range v.Reasons {
 		p.item("  - ", r)
 	}

@@ -6,11 +6,11 @@ import (
 	"opcycle/bench"
 )
 
-// The modes of a cache allocation, and the mask or level that is found out.
+// The words of a cache allocation, as a suite's options have them.
 const (
-	catOff     = "off"
-	catAuto    = "auto"
-	catRequire = "require"
+	catOff     = bench.CATOff
+	catAuto    = bench.CATAuto
+	catRequire = bench.CATRequire
 )
 
 // CATOptions ask for a cache allocation (CAT): one class of cache ways for the measured

@@ -27,6 +27,7 @@ func (s *session) finish() {
 	s.fetchPart()
 	s.clocks.end() // not before: the exchanges hold the server's run
 	s.stopBoth()
+	s.free()
 	s.collectBesides()
 	s.pull()
 	if s.collect == nil {

@@ -65,7 +65,8 @@ type session struct {
 	floors                   []floorPair
 	clocks                   *clocks // nil: no Remote
 	besides                  []*beside
-	trace                    *tracer        // nil: not asked for
+	trace                    *tracer // nil: not asked for
+	cat                      *CAT
 	failed                   error          // what ended the run before its time
 	watch                    []bench.Budget // those whose end ends the run
 }
@@ -92,6 +93,9 @@ func (o OPCUA) Run(ctx context.Context) (bench.File, error) {
 	}
 	defer release()
 	defer s.close()
+	if err := s.allocate(); err != nil {
+		return bench.File{}, err
+	}
 	s.openTrace()
 	if err := s.prepare(); err != nil {
 		return bench.File{}, err
@@ -244,6 +248,9 @@ func (s *session) close() {
 		}()
 	}
 	wg.Wait()
+	if s.cat != nil {
+		s.cat.remove() // nothing is left of it, but where the run ended before it was collected
+	}
 	if s.trace != nil && s.trace.fs != nil { // the run ended before it was collected
 		_ = s.trace.fs.Close()
 	}
