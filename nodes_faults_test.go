@@ -6,6 +6,7 @@ import (
 	"net"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -176,8 +177,14 @@ func TestACableThatIsCut(t *testing.T) {
 // is, and nothing of the other's cycles in it.
 func TestAServerThatIsRestarted(t *testing.T) {
 	p := newPair(t, "20s")
+	child := p.server.child("server")
 	p.server.signal(syscall.SIGKILL)
 	p.server.code()
+	for end := time.Now().Add(long); slices.ContainsFunc(processes(t), func(x process) bool { return x.id == child }); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the server process outlives its conductor, and keeps the port")
+		}
+	}
 	p.server = p.serve()
 	code, f, n := p.ended()
 	if code != exitNotMeasured || f.Complete || !strings.Contains(strings.Join(f.Invalid, "\n"), "another server answers there now") {
