@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -75,12 +74,9 @@ func (c *comparing) against(args []string, product string) error {
 	if err != nil {
 		return err
 	}
-	path, err := resultIn(args[0])
+	path, err := oneResult(args[0])
 	if err != nil {
 		return err
-	}
-	if filepath.Base(path) == repeatName {
-		return errors.New("--against stands one result beside a publication; name one run of " + args[0])
 	}
 	f, err := readResult(path)
 	if err != nil {

@@ -32,6 +32,15 @@ func resultIn(path string) (string, error) {
 	return "", fmt.Errorf("%s holds no %s and no %s; name the folder that opcycle run printed", path, run.ResultName, repeatName)
 }
 
+// oneResult is resultIn for who can't take a list of runs.
+func oneResult(path string) (string, error) {
+	found, err := resultIn(path)
+	if err == nil && filepath.Base(found) == repeatName {
+		err = fmt.Errorf("%s is a list of runs; name one of them, %s", path, filepath.Join(path, "1"))
+	}
+	return found, err
+}
+
 // matching are the results in the folders below dir that match a pattern: "." is dir itself.
 func matching(dir, below string) ([]string, error) {
 	names, err := fs.Glob(os.DirFS(dir), path.Join(below, run.ResultName))

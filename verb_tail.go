@@ -44,7 +44,7 @@ func tail(path, series string, over time.Duration, stdout io.Writer) error {
 	if over < 0 {
 		return fmt.Errorf("--over %s is in the past; write a duration such as 8h", over)
 	}
-	path, err := resultIn(path)
+	path, err := oneResult(path)
 	if err != nil {
 		return err
 	}

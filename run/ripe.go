@@ -7,9 +7,10 @@ import (
 )
 
 // A row is handed out before the end only where somebody watches: what has every record after
-// wholeAfter, and what has not after openAfter, counted from the newest value that arrived.
-// Values of a subscription arrive in their order, so none of them can still come but by
-// Republish; and no Write waits for its answer that long (client.ConnectLimit).
+// wholeAfter, and what has not after openAfter and a round of Publish requests, counted from
+// the newest value that arrived. Values of a subscription arrive in their order, so none of
+// them can still come but by Republish; and no Write waits for its answer that long
+// (client/limits.go).
 const (
 	wholeAfter = time.Second
 	openAfter  = 10 * time.Second
@@ -20,12 +21,13 @@ func (s *session) ripen() {
 	if s.collect == nil || s.Watch == nil && len(s.watch) == 0 {
 		return
 	}
+	round := time.Duration(s.Plan.OPCUA.PublishRequests+1) * s.Plan.OPCUA.PublishingInterval
 	for _, t := range s.tallies() {
-		t.join.ripen(cyclesOf(s.Plan, wholeAfter), cyclesOf(s.Plan, openAfter))
+		t.join.ripen(cyclesOf(s.Plan, wholeAfter), cyclesOf(s.Plan, openAfter+round))
 	}
 }
 
-// cyclesOf is how many cycles d is, and some more than one.
+// cyclesOf is how many cycles d is, at least 32: a stall of a long cycle is long too.
 func cyclesOf(p bench.Plan, d time.Duration) int64 { return max(int64(d/p.Task.Interval), 32) }
 
 // ripen hands out the indices that lie whole rows, or open rows, behind the newest arrival.
