@@ -55,8 +55,8 @@ func TestServeAndMeasureByHand(t *testing.T) {
 					t.Errorf("%s: %+v", name, s)
 				}
 			}
-			if strings.Contains(client.stdout.String(), "skipped_release") {
-				t.Error("the client alone cannot know of skipped releases")
+			if host == bench.HostServer && strings.Contains(client.stdout.String(), "skipped_release") {
+				t.Error("the client alone cannot know of a task's skipped releases elsewhere")
 			}
 			reportsTheSame(t, client, out, code)
 			t.Run("ends well", func(t *testing.T) {
