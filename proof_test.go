@@ -12,7 +12,7 @@ import (
 	"opcycle/judge"
 )
 
-// TestProofOfCompare is 30 comparisons by --repeat 5 on this machine, some 40 minutes: of 20
+// TestProofOfCompare is 30 comparisons by --repeat 5 on this machine, some 25 minutes: of 20
 // of a plan with itself, one at most may say better or worse; of 10 with a workload of 3 %
 // more, nine must say worse. It is no test of CI: what it proves is of one machine and its
 // noise.
@@ -23,13 +23,13 @@ func TestProofOfCompare(t *testing.T) {
 	dir := t.TempDir()
 	plan := func(name, iterations string) string {
 		path := filepath.Join(dir, name+".yaml")
-		text := "name: " + name + "\nplc: {interval: 4ms, iterations: " + iterations + "}\nrun: {duration: 4400ms, warm_up: 200ms, floor: 10}\n"
+		text := "name: " + name + "\nplc: {interval: 2ms, iterations: " + iterations + "}\nrun: {duration: 2200ms, warm_up: 200ms, floor: 10}\n"
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return path
 	}
-	a, more := plan("a", "5000"), plan("more", "5150")
+	a, more := plan("a", "2500"), plan("more", "2575")
 	said := map[string]map[judge.Compared]int{a: {}, more: {}}
 	for i := range 30 {
 		b := a

@@ -25,7 +25,7 @@ func (c *checker) kernel() {
 		f.Severity, f.Title = c.ifRealTime(bench.SeverityWarning), "kernel without PREEMPT_RT"
 		f.Cost = "interrupt handlers and the kernel's spinlock sections run to their end before a FIFO thread does: " +
 			"the worst wake-up under load is some ms instead of tens of µs" + c.ofCycle(time.Millisecond)
-		f.Remedy = c.onHost(realTimeKernel(h))
+		f.Remedy = c.onHost(realTimeKernel(c.f))
 	}
 	c.add(f)
 }
@@ -41,14 +41,18 @@ func (c *checker) ofCycle(d time.Duration) string {
 func percent(share float64) string { return fmt.Sprintf("%.3g %%", 100*share) }
 
 // realTimeKernel is how the distribution gives one.
-func realTimeKernel(h *bench.Host) string {
+func realTimeKernel(f *Facts) string {
+	h, arch := &f.Host, f.Host.Arch
+	if f.arm() {
+		arch = "arm64" // of the machine that was captured, not of this one
+	}
 	switch os := strings.ToLower(h.OS); {
 	case strings.Contains(os, "red hat"), strings.Contains(os, "centos"), strings.Contains(os, "rocky"), strings.Contains(os, "alma"):
 		return "dnf install kernel-rt, then reboot into it (repository rt)"
 	case strings.Contains(os, "ubuntu"):
 		return "pro enable realtime-kernel, then reboot"
 	case strings.Contains(os, "debian"):
-		return "apt install linux-image-rt-" + h.Arch + ", then reboot into it"
+		return "apt install linux-image-rt-" + arch + ", then reboot into it"
 	}
 	return "boot a kernel built with CONFIG_PREEMPT_RT=y (in the mainline kernel from 6.12 on)"
 }
