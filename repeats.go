@@ -56,7 +56,7 @@ func begin(dir string) (string, error) {
 	return dir, nil
 }
 
-// one makes the next run. stop: there is no use in further runs.
+// one makes the next run. An error is one after which further runs make no sense.
 func (s *repeats) one(ctx context.Context, out outputs, stderr io.Writer) error {
 	i := len(s.said.Runs) + 1
 	title := strings.TrimSpace(fmt.Sprintf("%s run %d of %d", s.name, i, s.said.Asked))
