@@ -128,6 +128,10 @@ func conditions(p *printer, f *bench.File, group []bench.Reference) {
 		{"beside it", f.Plan.Switches(), "as his task's line says"},
 	}
 	if p.form != asText {
+		if p.form == asHTML { // sentences, that wrap on a narrow screen
+			p.raw("<div class=\"sentences\">")
+			defer p.raw("</div>")
+		}
 		p.table([]string{"Conditions", "this run", "vendor"}, map[int]tw.Align{1: tw.AlignLeft, 2: tw.AlignLeft}, rows)
 		return
 	}
