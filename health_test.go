@@ -50,11 +50,11 @@ func refusedBy(t *testing.T, endpoint, says string) {
 func TestHealthOfAServerThatDoesNotRun(t *testing.T) {
 	port := freePort(t)
 	s := server.New(server.EnableSecurity("None", ua.MessageSecurityModeNone), server.EnableAuthMode(ua.UserTokenTypeAnonymous), server.EndPoint("127.0.0.1", port))
+	s.Node(ua.NewNumericNodeID(0, id.Server_ServerStatus_State)).SetAttribute(ua.AttributeIDValue, server.DataValueFromValue(int32(ua.ServerStateSuspended)))
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	s.Node(ua.NewNumericNodeID(0, id.Server_ServerStatus_State)).SetAttribute(ua.AttributeIDValue, server.DataValueFromValue(int32(ua.ServerStateSuspended)))
 	c := start(t, "", "health", fmt.Sprintf("opc.tcp://127.0.0.1:%d", port))
 	if code := c.code(); code != exitFailed || !strings.HasSuffix(c.stdout.String(), ": Suspended\n") {
 		t.Errorf("exit %d, %q", code, c.stdout.String())
