@@ -231,3 +231,28 @@ func TestResponseTimeHasNoOmission(t *testing.T) {
 		t.Errorf("%d execution times, max %d; want 9 and 4 ms", e.Count, e.Max)
 	}
 }
+
+// TestALatePublisherHasItsThief: with the program in the client, a value that is late by the
+// task was sent by a release of the server that ended late; what that lost is told, not what
+// the program's own release, which was on time, did not lose.
+func TestALatePublisherHasItsThief(t *testing.T) {
+	s := newScript(t, bench.HostClient, 10)
+	for k := int64(99); k < 112; k++ {
+		s.client(&record.Release{K: k, Due: s.due(k), Wake: s.due(k) + 20_000, Begin: s.due(k) + 21_000, End: s.due(k) + ms, Done: s.due(k) + 2*ms, Input: k - 1})
+		done := ms / 10
+		if k == 105 { // stopped in the middle
+			done = 95 * ms
+		}
+		s.release(k, 20_000, done)
+		s.sent(k, k)
+		s.arrive(k, done+ms)
+	}
+	s.finish()
+	sums, list := s.c.thieves(nil, nil, false)
+	if s.c.late[bench.LateTask] != 1 || len(list) != 1 || list[0].K != 105 {
+		t.Fatalf("late %v, %d abnormal", s.c.late, len(list))
+	}
+	if rest := list[0].Thieves.Rest; rest != 95*ms || sums.Rest != rest {
+		t.Errorf("rest %d, in all %d, want 95 ms", rest, sums.Rest)
+	}
+}

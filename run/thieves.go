@@ -30,6 +30,9 @@ func (c *collect) keep(r *row, rel *record.Release, executed bool, out bench.Out
 	if executed {
 		a.rel = *rel
 	}
+	if c.join.client && cause == bench.LateTask && r.hasPub { // what was late is the release that sends
+		a.pub, a.rel = true, r.pub
+	}
 	prev, open := c.prev, &c.open
 	if c.join.client && cause == bench.SkippedRelease { // the I/O simulator in the server was stopped
 		a.pub, a.release.Executed = true, false
@@ -154,6 +157,8 @@ func (c *collect) window(a *abnormal, usual, offset int64) window {
 		grid = c.phase.Grid
 	}
 	switch {
+	case a.pub && a.release.Cause == bench.LateTask:
+		return ofRelease(a.rel, 0) // it only copies values: what it takes is nothing beside the deadline
 	case a.release.Executed && (a.release.Outcome == bench.OnTime || a.rel.Done-a.rel.Due > grid.Period || a.release.Cause == bench.LateTask):
 		return ofRelease(a.rel, usual)
 	case !a.release.Executed && a.prev.K >= 0 && a.prev.Done > grid.Due(a.release.K):
